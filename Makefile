@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Build: make. Everything goes to .output/. `make help` lists the targets.
+
+VERSION := 0.1.0
+O := .output
+
+CC ?= gcc
+CLANG ?= clang
+BPFTOOL ?= bpftool
+PKG_CONFIG ?= pkg-config
+V ?= 0
+ifeq ($(V),0)
+Q := @
+say = @printf '  %-7s %s\n'
+else
+Q :=
+say = @:
+endif
+
+PREFIX ?= /usr/local
+SBINDIR ?= $(PREFIX)/sbin
+MANDIR ?= $(PREFIX)/share/man
+UNITDIR ?= /lib/systemd/system
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+
+LIBS := libbpf libxdp libuv yaml-0.1 jansson libmnl libsystemd
+ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/;s/ppc64le/powerpc/')
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+
+WARN := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wformat=2 -Werror
+CFLAGS ?= -O2 -g
+ALL_CFLAGS := -std=gnu11 $(WARN) $(CFLAGS) -fPIE -D_GNU_SOURCE -D_FORTIFY_SOURCE=2 \
+	-DFAIRLEAD_VERSION='"$(VERSION)"' -I. -Iinclude -Iuser -I$(O) $(shell $(PKG_CONFIG) --cflags $(LIBS))
+ALL_LDFLAGS := $(LDFLAGS) -pie -Wl,-z,relro,-z,now
+LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lpthread
+BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
+	-Iinclude -Ibpf $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
+ifeq ($(SAN),1)
+ALL_CFLAGS += -fsanitize=address,undefined -fno-omit-frame-pointer -U_FORTIFY_SOURCE
+ALL_LDFLAGS += -fsanitize=address,undefined
+endif
+
+CORE := $(patsubst %.c,$(O)/%.o,$(wildcard user/core/*.c))
+SYS := $(patsubst %.c,$(O)/%.o,$(wildcard user/sys/*.c))
+DAEMON := $(patsubst %.c,$(O)/%.o,$(wildcard user/daemon/*.c))
+CLI := $(patsubst %.c,$(O)/%.o,$(wildcard user/cli/*.c))
+SKELS := $(O)/fairlead.skel.h $(O)/decap.skel.h
+UNIT := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+BPF_OBJS := $(patsubst bpf/%.bpf.c,$(O)/%.bpf.o,$(wildcard bpf/*.bpf.c)) \
+	$(patsubst tests/%.bpf.c,$(O)/tests/%.bpf.o,$(wildcard tests/*/*.bpf.c))
+
+.PHONY: all
+all: $(O)/fairleadd $(O)/fairlead $(BPF_OBJS)
+
+$(O)/%.bpf.o: %.bpf.c
+	$(say) BPF $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
+$(O)/%.bpf.o: bpf/%.bpf.c
+	$(say) BPF $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
+
+$(O)/%.skel.h: $(O)/%.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $(subst .,_,$(basename $(notdir $*)))_bpf > $@
+
+$(O)/%.o: %.c | $(SKELS)
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(O)/libfairlead.a: $(CORE) $(SYS)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/fairleadd: $(DAEMON) $(O)/libfairlead.a
+$(O)/fairlead: $(CLI) $(O)/libfairlead.a
+$(O)/fairleadd $(O)/fairlead:
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LDLIBS) -o $@
+
+# A unit test may include the .c that it tests, so it links no daemon objects.
+$(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libfairlead.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LDLIBS) -lcmocka -lm -o $@
+
+# One binary each: tests/bpf/*.c and tests/bench/*.c with their BPF programs.
+include $(wildcard tests/*/module.mk)
+
+.PHONY: deps check check-root test bench demo
+deps:
+	$(Q)scripts/install-deps
+check: $(UNIT)
+	$(Q)scripts/run-tests unit
+check-root: all $(UNIT) $(ROOT_TESTS)
+	$(Q)scripts/run-tests unit bpf net
+test: deps
+	$(Q)$(MAKE) --no-print-directory check-root
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)scripts/demo
+
+.PHONY: fmt clean help
+fmt:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+clean:
+	rm -rf $(O)
+help:
+	@echo 'make            build fairleadd, fairlead and the BPF programs into $(O)'
+	@echo 'make demo       install packages, build, balance real HTTP between namespaces (KEEP=1 leaves it up)'
+	@echo 'make test       install packages, build, run every test (root)'
+	@echo 'make check      unit tests only (no root)'
+	@echo 'make bench      ns a packet, beside a floor (OTHER=/pinned/program measures yours too)'
+	@echo 'make install    PREFIX, DESTDIR, SBINDIR, MANDIR, UNITDIR, BASHCOMPDIR are honoured'
+	@echo 'Variables: V=1 shows commands, SAN=1 builds with sanitizers, CLANG=clang-19 picks a compiler'
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_ENCAP_BPF_H
+#define FAIRLEAD_ENCAP_BPF_H
+
+/*
+ * Wrap the packet for its backend, from the header that the daemon prepared.
+ *
+ *   Ethernet | IPv4 or IPv6 |                        inner packet   IPIP
+ *   Ethernet | IPv4 or IPv6 | UDP (8) | GUE (4) |    inner packet   GUE
+ *
+ * DSCP and ECN are copied outward (RFC 6040, normal mode; RFC 2983, uniform
+ * model). The packet is known to fit, so IPv4 leaves with DF set and id 0,
+ * which RFC 6864 allows for it. A GUE packet's UDP checksum is zero, over IPv6
+ * as RFC 6935 allows for tunnels: the inner checksums protect what matters.
+ */
+
+#include "maps.bpf.h"
+#include "packet.bpf.h"
+
+#define OUTER_TTL 64
+#define IP4_DONT_FRAGMENT 0x4000
+
+struct guehdr {
+	__u8 version_c_hlen; /* 2 + 1 + 5 bits: all zero here */
+	__u8 protocol;       /* of the inner packet */
+	__be16 flags;
+};
+
+/*
+ * A number that is the same for all packets of a flow, and spreads: receivers
+ * and ECMP hops hash it. It need not agree between hosts.
+ */
+static __always_inline __u32 encap_entropy(const struct pkt *pkt, bool v6)
+{
+	const __u64 *src = (const __u64 *)pkt->key6.src;
+	const __u64 *dst = (const __u64 *)pkt->key6.dst;
+	__u64 addresses, ports;
+
+	if (v6) {
+		addresses = src[0] ^ src[1] * 3 ^ dst[0] * 5 ^ dst[1] * 7;
+		ports = *(const __u32 *)&pkt->key6.sport;
+	} else {
+		addresses = *(const __u64 *)&pkt->key4;
+		ports = *(const __u32 *)&pkt->key4.sport;
+	}
+	addresses = (addresses ^ ports << 16) * 0x9e3779b97f4a7c15ULL;
+	return (addresses ^ addresses >> 32) >> 12;
+}
+
+static __always_inline void encap_ip4(struct iphdr *ip, const struct pkt *pkt,
+				      const struct backend *backend,
+				      __u16 total_len, __u8 protocol)
+{
+	__u32 sum = backend->ip4_sum + bpf_htons(pkt->tos) + bpf_htons(total_len);
+
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	ip->version = 4;
+	ip->ihl = sizeof(*ip) / 4;
+	ip->tos = pkt->tos;
+	ip->tot_len = bpf_htons(total_len);
+	ip->id = 0;
+	ip->frag_off = bpf_htons(IP4_DONT_FRAGMENT);
+	ip->ttl = OUTER_TTL;
+	ip->protocol = protocol;
+	ip->check = ~sum;
+	ip->saddr = backend->outer.v4.src;
+	ip->daddr = backend->outer.v4.dst;
+}
+
+static __always_inline void encap_ip6(struct ipv6hdr *ip, const struct pkt *pkt,
+				      const struct backend *backend,
+				      __u16 payload_len, __u8 protocol,
+				      __u32 entropy)
+{
+	/* Version, traffic class, flow label (RFC 6438: the flow's entropy). */
+	*(__be32 *)ip = bpf_htonl(6U << 28 | (__u32)pkt->tos << 20 |
+				  (entropy & 0xfffff));
+	ip->payload_len = bpf_htons(payload_len);
+	ip->nexthdr = protocol;
+	ip->hop_limit = OUTER_TTL;
+	__builtin_memcpy(&ip->saddr, backend->outer.v6.src, sizeof(ip->saddr));
+	__builtin_memcpy(&ip->daddr, backend->outer.v6.dst, sizeof(ip->daddr));
+}
+
+static __always_inline void encap_gue(struct udphdr *udp,
+				      const struct backend *backend,
+				      __u16 udp_len, __u8 inner_protocol,
+				      __u32 entropy)
+{
+	struct guehdr *gue = (void *)(udp + 1);
+
+	/* The dynamic port range, RFC 6335 section 6. */
+	udp->source = bpf_htons(0xc000 | (entropy & 0x3fff));
+	udp->dest = backend->gue_port;
+	udp->len = bpf_htons(udp_len);
+	udp->check = 0;
+	gue->version_c_hlen = 0;
+	gue->protocol = inner_protocol;
+	gue->flags = 0;
+}
+
+/*
+ * The three flags are constants at every call, so each combination becomes
+ * straight code with constant offsets. Returns 0 or minus a drop reason.
+ */
+static __always_inline int encap_as(struct xdp_md *ctx, const struct pkt *pkt,
+				    const struct backend *backend, bool v6,
+				    bool outer6, bool gue)
+{
+	const __u32 ip_size = outer6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+	const __u32 gue_size = gue ? sizeof(struct udphdr) + sizeof(struct guehdr) : 0;
+	const __u8 inner_protocol = v6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
+	const __u8 protocol = gue ? IPPROTO_UDP : inner_protocol;
+	__u32 entropy = outer6 || gue ? encap_entropy(pkt, v6) : 0;
+	__u32 total_len = pkt->ip_len + ip_size + gue_size;
+	void *data, *ip;
+
+	if (total_len > backend->mtu)
+		return -DROP_REASON_TOO_BIG;
+	if (bpf_xdp_adjust_head(ctx, -(int)(ip_size + gue_size)))
+		return -DROP_REASON_HEADROOM;
+
+	data = (void *)(long)ctx->data;
+	ip = data + sizeof(struct ethhdr);
+	if (ip + ip_size + gue_size > packet_end(ctx))
+		return -DROP_REASON_HEADROOM;
+
+	/* Both MACs and the ethertype are the first bytes of the backend. */
+	__builtin_memcpy(data, backend, sizeof(struct ethhdr));
+	if (outer6)
+		encap_ip6(ip, pkt, backend, pkt->ip_len + gue_size, protocol, entropy);
+	else
+		encap_ip4(ip, pkt, backend, total_len, protocol);
+	if (gue)
+		encap_gue(ip + ip_size, backend, pkt->ip_len + gue_size,
+			  inner_protocol, entropy);
+	return 0;
+}
+
+static __always_inline int encap_packet(struct xdp_md *ctx,
+					const struct pkt *pkt,
+					const struct backend *backend, bool v6)
+{
+	bool outer6 = backend->flags & BACKEND_OUTER_V6;
+
+	if (backend->encap == ENCAP_IPIP)
+		return outer6 ? encap_as(ctx, pkt, backend, v6, true, false) :
+				encap_as(ctx, pkt, backend, v6, false, false);
+	return outer6 ? encap_as(ctx, pkt, backend, v6, true, true) :
+			encap_as(ctx, pkt, backend, v6, false, true);
+}
+
+#endif

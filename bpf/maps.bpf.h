@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_MAPS_BPF_H
+#define FAIRLEAD_MAPS_BPF_H
+
+/* The maps of the balancer; include/abi.h draws how they hang together. */
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "abi.h"
+#include "drop_reasons.h"
+
+/* Daemon writes, packets read. No entry: not ours. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 2 * MAX_VIPS); /* each may need an address entry */
+	__type(key, struct vip_key4);
+	__type(value, struct vip);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+} vips4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 2 * MAX_VIPS);
+	__type(key, struct vip_key6);
+	__type(value, struct vip);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+} vips6 SEC(".maps");
+
+/*
+ * Shape of the inner tables; BPF_F_INNER_MAP lets each have its own size. Inner
+ * maps give sizes, not types: clang 14 writes only a forward declaration of a
+ * type that nothing but a nested __type names.
+ */
+struct table_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct table_line));
+	__uint(map_flags, BPF_F_INNER_MAP);
+};
+
+/* Daemon swaps, packets read. No entry: the VIP's packets are dropped. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, MAX_TABLES + 1);
+	__type(key, __u32);
+	__array(values, struct table_map);
+} tables SEC(".maps");
+
+/* Daemon writes, packets read. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_BACKENDS + 1);
+	__type(key, __u32);
+	__type(value, struct backend);
+} backends SEC(".maps");
+
+struct flows4_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1); /* the daemon sizes the real ones */
+	__uint(key_size, sizeof(struct flow_key4));
+	__uint(value_size, sizeof(struct flow));
+};
+
+struct flows6_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(struct flow_key6));
+	__uint(value_size, sizeof(struct flow));
+};
+
+/*
+ * One flow map per CPU, which only that CPU's packets write: no lock is ever
+ * contended. The daemon sizes the outer map to the possible CPUs and sweeps the
+ * inner ones. No entry: flows of that CPU are not remembered.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct flows4_map);
+} flows4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct flows6_map);
+} flows6 SEC(".maps");
+
+/* ifindex -> ifindex. Daemon writes. No entry: the packet is dropped. */
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP_HASH);
+	__uint(max_entries, MAX_EGRESS);
+	__type(key, __u32);
+	__type(value, __u32);
+} egress SEC(".maps");
+
+/* Counters: packets write, daemon reads and clears when an id is given out. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, MAX_VIPS + 1);
+	__type(key, __u32);
+	__type(value, struct vip_counters);
+} vip_counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, MAX_BACKENDS + 1);
+	__type(key, __u32);
+	__type(value, struct backend_counters);
+} backend_counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, DROP_REASON__MAX);
+	__type(key, __u32);
+	__type(value, struct drop_counters);
+} drop_counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct totals);
+} totals SEC(".maps");
+
+/* Daemon writes once and reads when it adopts the maps; packets do not. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct config);
+} config SEC(".maps");
+
+#endif
