@@ -26,32 +26,39 @@ struct guehdr {
 	__be16 flags;
 };
 
+/* 2^64 over the golden ratio: a multiplier that reaches every bit above. */
+#define ENTROPY_MULTIPLIER 0x9e3779b97f4a7c15ULL
+
 /*
- * A number that is the same for all packets of a flow, and spreads: receivers
- * and ECMP hops hash it. It need not agree between hosts.
+ * 20 bits that are the same for all packets of a flow, and spread: receivers
+ * and ECMP hops hash them. They need not agree between hosts. A product carries
+ * only upwards, and what differs between clients lies at the top of an address
+ * loaded as a number: hence the fold, and the top bits of the result.
  */
 static __always_inline __u32 encap_entropy(const struct pkt *pkt, bool v6)
 {
 	const __u64 *src = (const __u64 *)pkt->key6.src;
 	const __u64 *dst = (const __u64 *)pkt->key6.dst;
-	__u64 addresses, ports;
+	__u64 mix, ports;
 
 	if (v6) {
-		addresses = src[0] ^ src[1] * 3 ^ dst[0] * 5 ^ dst[1] * 7;
+		mix = src[0] ^ src[1] * 3 ^ dst[0] * 5 ^ dst[1] * 7;
 		ports = *(const __u32 *)&pkt->key6.sport;
 	} else {
-		addresses = *(const __u64 *)&pkt->key4;
+		mix = *(const __u64 *)&pkt->key4;
 		ports = *(const __u32 *)&pkt->key4.sport;
 	}
-	addresses = (addresses ^ ports << 16) * 0x9e3779b97f4a7c15ULL;
-	return (addresses ^ addresses >> 32) >> 12;
+	mix ^= ports * ENTROPY_MULTIPLIER;
+	mix = (mix ^ mix >> 32) * ENTROPY_MULTIPLIER;
+	return mix >> 44;
 }
 
 static __always_inline void encap_ip4(struct iphdr *ip, const struct pkt *pkt,
 				      const struct backend *backend,
 				      __u16 total_len, __u8 protocol)
 {
-	__u32 sum = backend->ip4_sum + bpf_htons(pkt->tos) + bpf_htons(total_len);
+	__u32 sum = backend->ip4_sum + bpf_htons(pkt->tos) +
+		    bpf_htons(total_len) + bpf_htons(protocol);
 
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
@@ -75,7 +82,7 @@ static __always_inline void encap_ip6(struct ipv6hdr *ip, const struct pkt *pkt,
 {
 	/* Version, traffic class, flow label (RFC 6438: the flow's entropy). */
 	*(__be32 *)ip = bpf_htonl(6U << 28 | (__u32)pkt->tos << 20 |
-				  (entropy & 0xfffff));
+				  entropy);
 	ip->payload_len = bpf_htons(payload_len);
 	ip->nexthdr = protocol;
 	ip->hop_limit = OUTER_TTL;

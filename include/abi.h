@@ -118,8 +118,9 @@ struct backend {
 	__u8 encap;       /* enum encap */
 	__u8 flags;       /* enum backend_flag */
 	/*
-	 * Ones' complement sum, folded, of the outer IPv4 header with TOS,
-	 * total length and checksum zero; big-endian words as loaded by the host.
+	 * Ones' complement sum, folded, of the outer IPv4 header with what the
+	 * packet decides left zero (TOS, total length, protocol) and the
+	 * checksum; big-endian words as loaded by the host.
 	 */
 	__u16 ip4_sum;
 	__be16 gue_port;

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_PLAN_H
+#define FAIRLEAD_PLAN_H
+
+/*
+ * What the maps should hold for a configuration, as a value: which id each
+ * VIP, table and backend has. A plan is made from a configuration and the plan
+ * before it, so that whatever stays keeps its id; the difference between the
+ * two is what a transaction writes.
+ *
+ * Pools with the same members and parameters share one table.
+ *
+ * A backend that left the configuration stays in the plan as draining, with its
+ * id, because flows may name it; plan_release() lets it go.
+ *
+ * A table id may keep its number while its slots change only when every VIP
+ * that used it before uses it still: then one swap changes them all, and no VIP
+ * can look into another's slots at any moment of the commit.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi.h"
+#include "cfg.h"
+#include "outer.h"
+
+struct plan_backend {
+	struct backend_ident ident;
+	uint16_t id;
+	bool draining;
+};
+
+struct plan_member {
+	const char *name; /* in plan->cfg */
+	uint32_t weight;
+	uint16_t backend; /* id */
+};
+
+struct plan_table {
+	uint16_t id;
+	uint32_t size;
+	/* NULL with n_members 0 also for a table that was only found in the maps */
+	const struct plan_member *members; /* sorted by name */
+	size_t n_members;
+	bool known; /* false: found in the maps, content not known */
+};
+
+struct plan_vip {
+	struct vip_spec spec;
+	uint16_t id, table;
+};
+
+struct plan {
+	struct cfg *cfg; /* owned; NULL in a plan that was read from the maps */
+	struct plan_backend *backends; /* sorted by ident */
+	size_t n_backends;
+	struct plan_table *tables; /* sorted by id */
+	size_t n_tables;
+	struct plan_vip *vips; /* sorted by spec */
+	size_t n_vips;
+	struct plan_member *members;
+	/* Where the search for a free id goes on: freed ids rest a while. */
+	uint16_t last_backend, last_table, last_vip;
+};
+
+/* An empty plan: nothing is in the maps. */
+int plan_new(struct plan **out, struct err *err);
+/* Frees *plan with its configuration and sets it to NULL. */
+void plan_free(struct plan **plan);
+#define _cleanup_plan_ __attribute__((cleanup(plan_free)))
+
+/*
+ * The plan for cfg (checked by cfg_check) after `old`. On success the new plan
+ * owns *cfg, which becomes NULL; old stays the caller's. -ENOSPC when ids of
+ * one kind run out, -ENOMEM.
+ */
+int plan_make(struct cfg **cfg, const struct plan *old, struct plan **out,
+	      struct err *err);
+
+/* A copy of `old` without the draining backends whose ids `drop` says yes to. */
+int plan_release(const struct plan *old, bool (*drop)(void *context, uint16_t id),
+		 void *context, struct plan **out, struct err *err);
+
+/* For plans read from the maps: sort what was put into the arrays. */
+void plan_sort(struct plan *plan);
+
+/* NULL: no such thing. */
+const struct plan_backend *plan_find_backend(const struct plan *plan,
+					     const struct backend_ident *ident);
+const struct plan_table *plan_find_table(const struct plan *plan, uint16_t id);
+const struct plan_vip *plan_find_vip(const struct plan *plan,
+				     const struct vip_spec *spec);
+
+void backend_ident_of(const struct cfg_pool *pool, const struct cfg_backend *backend,
+		      struct backend_ident *ident);
+
+/* Members and parameters, whatever the ids: a total order. */
+int plan_table_compare(const struct plan_table *a, const struct plan_table *b);
+/* True when both are known to have the same members and parameters. */
+bool plan_table_same(const struct plan_table *a, const struct plan_table *b);
+
+/*
+ * The content of a table's map: a struct table_header, then the lines. The
+ * caller frees *lines. Errors of table_build().
+ */
+int plan_table_lines(const struct plan_table *table, struct table_line **lines,
+		     size_t *n_lines, struct err *err);
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From a planned table to the lines that its map holds. */
+#include <errno.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "plan.h"
+#include "table.h"
+
+static int build_slots(const struct plan_table *table, uint16_t *slots,
+		       struct err *err)
+{
+	struct table_params params = { .algorithm = TABLE_MAGLEV, .size = table->size };
+	_cleanup_free_ struct table_backend *set =
+		calloc(table->n_members + 1, sizeof(*set));
+	size_t i;
+
+	if (!set)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (i = 0; i < table->n_members; i++)
+		set[i] = (struct table_backend){ .name = table->members[i].name,
+						 .weight = table->members[i].weight };
+	return table_build(&params, set, table->n_members, slots, err);
+}
+
+/* From indices into the members to backend ids. Returns how many have slots. */
+static uint32_t fill_lines(const struct plan_table *table, const uint16_t *slots,
+			   struct table_line *lines, uint8_t *live)
+{
+	uint32_t i, n_live = 0;
+
+	for (i = 0; i < table->size; i++) {
+		if (slots[i] == TABLE_NONE)
+			continue;
+		lines[i / TABLE_LINE_SLOTS].ids[i % TABLE_LINE_SLOTS] =
+			table->members[slots[i]].backend;
+		n_live += !live[slots[i]];
+		live[slots[i]] = 1;
+	}
+	return n_live;
+}
+
+int plan_table_lines(const struct plan_table *table, struct table_line **lines,
+		     size_t *n_lines, struct err *err)
+{
+	size_t n = 1 + (table->size + TABLE_LINE_SLOTS - 1) / TABLE_LINE_SLOTS;
+	_cleanup_free_ uint16_t *slots = calloc(table->size, sizeof(*slots));
+	_cleanup_free_ uint8_t *live = calloc(table->n_members + 1, sizeof(*live));
+	_cleanup_free_ struct table_line *out = calloc(n, sizeof(*out));
+	struct table_header header = { .size = table->size };
+	int rc;
+
+	if (!slots || !live || !out)
+		return err_set(err, -ENOMEM, "out of memory");
+
+	rc = build_slots(table, slots, err);
+	if (rc)
+		return rc;
+
+	header.n_live = fill_lines(table, slots, out + 1, live);
+	header.digest = table_digest(slots, table->size);
+	header.ids_digest = table_digest(out[1].ids, table->size);
+	memcpy(out, &header, sizeof(header));
+	*lines = TAKE_PTR(out);
+	*n_lines = n;
+	return 0;
+}

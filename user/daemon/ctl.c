@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ctl.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/cleanup.h"
+#include "daemon.h"
+#include "sys/log.h"
+#include "verbs.h"
+
+#define PROTOCOL_VERSION 1
+#define CLIENTS_MAX 128
+#define LINE_MAX_BYTES (64 * 1024 * 1024)
+#define READ_CHUNK (64 * 1024)
+#define REPLIES_HIGH (4 * 1024 * 1024) /* unread replies that stop the reading */
+#define BACKLOG 64
+
+struct ctl {
+	struct daemon *daemon;
+	uv_pipe_t full, read_only;
+	char full_path[108], read_only_path[108]; /* sun_path */
+	LIST_HEAD(, client) clients;
+	size_t n_clients;
+};
+
+struct client {
+	LIST_ENTRY(client) entry;
+	uv_pipe_t pipe;
+	struct ctl *ctl;
+	bool read_only, reading, closing;
+	struct request *request; /* in hand; NULL: none */
+	char *in;
+	size_t in_length, in_size, scanned;
+	struct ucred peer;
+};
+
+/* A write verb on its way through a transaction. */
+struct request {
+	struct daemon *daemon;
+	struct client *client; /* NULL: it hung up meanwhile */
+	const struct verb *verb;
+	json_t *id, *args;
+	struct ucred peer;
+};
+
+static void client_pump(struct client *client);
+
+static void client_freed(uv_handle_t *handle)
+{
+	struct client *client = handle->data;
+
+	free(client->in);
+	free(client);
+}
+
+static void client_close(struct client *client)
+{
+	if (client->closing)
+		return;
+	client->closing = true;
+	LIST_REMOVE(client, entry);
+	client->ctl->n_clients--;
+	if (client->request)
+		client->request->client = NULL;
+	uv_close((uv_handle_t *)&client->pipe, client_freed);
+}
+
+struct reply {
+	uv_write_t write;
+	char *text;
+};
+
+static void reply_written(uv_write_t *write, int status)
+{
+	struct reply *reply = write->data;
+	struct client *client = write->handle->data;
+
+	free(reply->text);
+	free(reply);
+	if (status)
+		client_close(client);
+	else
+		client_pump(client);
+}
+
+/* Takes `message`. A client that cannot be answered is closed. */
+static void client_send(struct client *client, json_t *message)
+{
+	struct reply *reply = calloc(1, sizeof(*reply));
+	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
+	size_t length = text ? strlen(text) : 0;
+	uv_buf_t buf;
+
+	json_decref(message);
+	if (!reply || !text) {
+		free(reply);
+		free(text);
+		client_close(client);
+		return;
+	}
+	text[length] = '\n'; /* in place of the NUL: the length is known */
+	reply->text = text;
+	reply->write.data = reply;
+	buf = uv_buf_init(text, length + 1);
+	if (uv_write(&reply->write, (uv_stream_t *)&client->pipe, &buf, 1, reply_written)) {
+		free(text);
+		free(reply);
+		client_close(client);
+	}
+}
+
+static void client_refuse(struct client *client, json_t *id, const char *code,
+			  const char *message)
+{
+	client_send(client, json_pack("{s:O?, s:b, s:{s:s, s:s}}", "id", id, "ok", 0,
+				      "error", "code", code, "message", message));
+}
+
+static const char *error_code(int rc)
+{
+	switch (rc) {
+	case -EEXIST:
+		return "exists";
+	case -ENOENT:
+		return "not_found";
+	case -EINVAL:
+	case -ERANGE:
+	case -E2BIG:
+	case -ENAMETOOLONG:
+		return "invalid";
+	case -EBUSY:
+		return "busy";
+	default:
+		return "failed";
+	}
+}
+
+static void client_answer(struct client *client, json_t *id, int rc,
+			  const struct err *err, json_t *result)
+{
+	if (rc) {
+		json_decref(result);
+		client_refuse(client, id, error_code(rc), err->text);
+		return;
+	}
+	client_send(client, json_pack("{s:O?, s:b, s:o}", "id", id, "ok", 1, "result",
+				      result ? result : json_object()));
+}
+
+static void request_free(struct request *request)
+{
+	json_decref(request->id);
+	json_decref(request->args);
+	free(request);
+}
+
+static int request_make(void *context, const struct plan *current, struct plan **next,
+			struct err *err)
+{
+	struct request *request = context;
+
+	return request->verb->make(request->args, current, next, err);
+}
+
+static json_t *changes_json(const struct txn_changes *c)
+{
+	return json_pack("{s:{s:I, s:I, s:I, s:I, s:I, s:I}}", "changes", "vips_added",
+			 (json_int_t)c->vips_added, "vips_removed",
+			 (json_int_t)c->vips_removed, "backends_added",
+			 (json_int_t)c->backends_added, "backends_removed",
+			 (json_int_t)c->backends_removed, "tables_changed",
+			 (json_int_t)c->tables_changed, "map_writes",
+			 (json_int_t)c->map_writes);
+}
+
+static void request_done(void *context, int rc, const struct err *err,
+			 const struct txn_changes *changes)
+{
+	struct request *request = context;
+	struct client *client = request->client;
+	const char *failure = rc ? err->text : "done";
+
+	log_write(rc ? LOG_LEVEL_WARN : LOG_LEVEL_NOTICE, "%s by uid %u, pid %d: %s",
+		  request->verb->name, request->peer.uid, request->peer.pid, failure);
+	/* Kept before it is acknowledged: what was told must outlive a crash. */
+	if (!rc)
+		daemon_keep_running_config(request->daemon);
+	if (client) {
+		client->request = NULL;
+		client_answer(client, request->id, rc, err,
+			      request->verb->tells_changes ? changes_json(changes) : NULL);
+		client_pump(client);
+	}
+	request_free(request);
+}
+
+static void client_start(struct client *client, const struct verb *verb, json_t *id,
+			 json_t *args)
+{
+	struct request *request = calloc(1, sizeof(*request));
+
+	if (!request) {
+		client_close(client);
+		return;
+	}
+	*request = (struct request){
+		.daemon = client->ctl->daemon,
+		.client = client,
+		.verb = verb,
+		.id = json_incref(id),
+		.args = json_incref(args),
+		.peer = client->peer,
+	};
+	client->request = request;
+	txn_submit(client->ctl->daemon, request_make, request_done, request);
+}
+
+static void client_dispatch(struct client *client, json_t *message)
+{
+	json_t *id = json_object_get(message, "id");
+	json_t *args = json_object_get(message, "args");
+	const struct verb *verb = verb_find(json_string_value(json_object_get(message, "verb")));
+	json_t *none = NULL, *result = NULL;
+	struct err err;
+	int rc;
+
+	if (!verb) {
+		client_refuse(client, id, "usage", verb_list());
+		return;
+	}
+	if (args && !json_is_object(args)) {
+		client_refuse(client, id, "usage", "'args' is not an object");
+		return;
+	}
+	if (!args)
+		args = none = json_object();
+
+	if (verb->make && client->read_only) {
+		client_refuse(client, id, "denied",
+			      "this is the read-only socket; changes go to fairlead.sock");
+	} else if (verb->make) {
+		client_start(client, verb, id, args);
+	} else {
+		rc = verb->show(client->ctl->daemon, args, &result, &err);
+		client_answer(client, id, rc, &err, result);
+	}
+	json_decref(none);
+}
+
+static void client_line(struct client *client, const char *line, size_t length)
+{
+	json_error_t error;
+	json_t *message = json_loadb(line, length, 0, &error);
+	char text[256];
+
+	if (json_is_object(message)) {
+		client_dispatch(client, message);
+	} else {
+		snprintf(text, sizeof(text), "request is not a JSON object on one line: %s",
+			 message ? "it is another JSON value" : error.text);
+		client_refuse(client, NULL, "usage", text);
+	}
+	json_decref(message);
+}
+
+/* One request, if a whole line is there. */
+static bool client_take_line(struct client *client)
+{
+	char *newline = memchr(client->in + client->scanned, '\n',
+			       client->in_length - client->scanned);
+	size_t length;
+
+	client->scanned = client->in_length;
+	if (!newline)
+		return false;
+	length = newline - client->in;
+	client_line(client, client->in, length);
+	client->in_length -= length + 1;
+	memmove(client->in, newline + 1, client->in_length);
+	client->scanned = 0;
+	return true;
+}
+
+static void client_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+	struct client *client = handle->data;
+	char *grown;
+
+	(void)suggested;
+	if (client->in_size - client->in_length < READ_CHUNK) {
+		grown = realloc(client->in, 2 * client->in_size + READ_CHUNK);
+		if (grown) {
+			client->in = grown;
+			client->in_size = 2 * client->in_size + READ_CHUNK;
+		}
+	}
+	*buf = uv_buf_init(client->in + client->in_length,
+			   client->in_size - client->in_length);
+}
+
+static void client_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+	struct client *client = stream->data;
+
+	(void)buf;
+	if (n < 0) {
+		client_close(client);
+		return;
+	}
+	client->in_length += n;
+	client_pump(client);
+	if (!client->closing && client->in_length > LINE_MAX_BYTES) {
+		client_refuse(client, NULL, "usage", "request is longer than 64 MiB");
+		client_close(client);
+	}
+}
+
+/* Go on with what is there, and read more exactly while that makes sense. */
+static void client_pump(struct client *client)
+{
+	uv_stream_t *stream = (uv_stream_t *)&client->pipe;
+	bool ready;
+
+	for (;;) {
+		if (client->closing)
+			return;
+		ready = !client->request &&
+			uv_stream_get_write_queue_size(stream) < REPLIES_HIGH;
+		if (!ready || !client->in_length || !client_take_line(client))
+			break;
+	}
+	if (ready && !client->reading)
+		uv_read_start(stream, client_alloc, client_read);
+	else if (!ready && client->reading)
+		uv_read_stop(stream);
+	client->reading = ready;
+}
+
+static void client_greet(struct client *client)
+{
+	const struct daemon *d = client->ctl->daemon;
+
+	client_send(client, json_pack("{s:i, s:s, s:s}", "fairlead", PROTOCOL_VERSION,
+				      "version", FAIRLEAD_VERSION, "instance",
+				      d->options.instance));
+}
+
+static void peer_credentials(struct client *client)
+{
+	socklen_t size = sizeof(client->peer);
+	uv_os_fd_t fd;
+
+	if (uv_fileno((uv_handle_t *)&client->pipe, &fd) == 0)
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &client->peer, &size);
+}
+
+static void on_connection(uv_stream_t *server, int status)
+{
+	struct ctl *ctl = server->data;
+	struct client *client;
+
+	if (status < 0)
+		return;
+	client = calloc(1, sizeof(*client));
+	if (!client)
+		return;
+	client->ctl = ctl;
+	client->read_only = server == (uv_stream_t *)&ctl->read_only;
+	client->pipe.data = client;
+	uv_pipe_init(&ctl->daemon->loop, &client->pipe, 0);
+	LIST_INSERT_HEAD(&ctl->clients, client, entry);
+	ctl->n_clients++;
+	if (uv_accept(server, (uv_stream_t *)&client->pipe) || ctl->n_clients > CLIENTS_MAX) {
+		client_close(client);
+		return;
+	}
+	peer_credentials(client);
+	client_greet(client);
+	client_pump(client);
+}
+
+/* A socket that is left over refuses the connection; one in use takes it. */
+static int check_not_served(const char *path, struct err *err)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct ucred peer = { 0 };
+	socklen_t size = sizeof(peer);
+
+	if (fd < 0)
+		return err_set(err, -errno, "cannot open a socket: %s", strerror(errno));
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		return 0;
+	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+	return err_set(err, -EADDRINUSE,
+		       "control socket '%s' is served by another fairleadd (pid %d); stop it, or start with another --instance",
+		       path, peer.pid);
+}
+
+static int listen_on(struct ctl *ctl, uv_pipe_t *pipe, const char *path, mode_t mode,
+		     struct err *err)
+{
+	mode_t before;
+	int rc = check_not_served(path, err);
+
+	if (rc)
+		return rc;
+	unlink(path);
+	pipe->data = ctl;
+	/* Nobody gets in between bind and chmod. */
+	before = umask(0777 & ~mode);
+	rc = uv_pipe_bind(pipe, path);
+	umask(before);
+	if (!rc && chmod(path, mode))
+		rc = -errno;
+	if (!rc)
+		rc = uv_listen((uv_stream_t *)pipe, BACKLOG, on_connection);
+	if (rc)
+		return err_set(err, rc, "cannot serve the control socket '%s': %s", path,
+			       strerror(-rc));
+	return 0;
+}
+
+int ctl_open(struct daemon *d, struct ctl **out, struct err *err)
+{
+	struct ctl *ctl = calloc(1, sizeof(*ctl));
+	int rc;
+
+	if (!ctl)
+		return err_set(err, -ENOMEM, "out of memory");
+	ctl->daemon = d;
+	LIST_INIT(&ctl->clients);
+	uv_pipe_init(&d->loop, &ctl->full, 0);
+	uv_pipe_init(&d->loop, &ctl->read_only, 0);
+	snprintf(ctl->full_path, sizeof(ctl->full_path), "%s/fairlead.sock", d->run_dir);
+	snprintf(ctl->read_only_path, sizeof(ctl->read_only_path), "%s/fairlead-ro.sock",
+		 d->run_dir);
+
+	rc = listen_on(ctl, &ctl->full, ctl->full_path, 0600, err);
+	if (!rc)
+		rc = listen_on(ctl, &ctl->read_only, ctl->read_only_path, 0666, err);
+	*out = ctl;
+	return rc;
+}
+
+static void ctl_freed(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
+void ctl_close(struct ctl *ctl)
+{
+	struct client *client;
+
+	if (!ctl)
+		return;
+	while ((client = LIST_FIRST(&ctl->clients)))
+		client_close(client);
+	unlink(ctl->full_path);
+	unlink(ctl->read_only_path);
+	uv_close((uv_handle_t *)&ctl->full, NULL);
+	/* The last of its handles to be closed takes the structure with it. */
+	ctl->read_only.data = ctl;
+	uv_close((uv_handle_t *)&ctl->read_only, ctl_freed);
+}

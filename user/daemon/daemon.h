@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_DAEMON_H
+#define FAIRLEAD_DAEMON_H
+
+/*
+ * All that the daemon is, in one tree. The loop's thread owns it; a worker sees
+ * only what a transaction hands it.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "attach.h"
+#include "core/plan.h"
+#include "dataplane.h"
+#include "nexthop.h"
+#include "publish.h"
+#include "txn.h"
+
+struct ctl;
+
+struct daemon_options {
+	const char *config;
+	const char *instance;
+	bool foreground, teardown, check, verbose;
+};
+
+struct daemon {
+	struct daemon_options options;
+	char run_dir[64]; /* "/run/fairlead/" and an instance name */
+	int lock_fd;
+	uint64_t started_ms;
+
+	struct dataplane dp;
+	struct attachment at;
+	struct kernel kernel;
+	struct nexthops *nexthops;
+	struct plan *plan; /* what is in the maps; its cfg is what runs */
+	struct txn_queue txns;
+	char last_error[512];
+	bool running_saved; /* running.yaml holds commands that the file lacks */
+
+	uv_loop_t loop;
+	uv_poll_t netlink;
+	uv_timer_t netlink_timer, sweep_timer;
+	uv_signal_t sighup, sigterm, sigint;
+	struct ctl *ctl;
+};
+
+/* lifecycle.c */
+int daemon_start(struct daemon *d, struct err *err);
+void daemon_run(struct daemon *d);
+void daemon_stop(struct daemon *d);
+
+/* reload.c: the configuration file and what commands made of it. */
+int daemon_load_config(struct daemon *d, struct cfg **out, struct err *err);
+void daemon_reload(struct daemon *d);
+/* After a change by command: keep it for a daemon that starts after a crash. */
+void daemon_keep_running_config(struct daemon *d);
+/* Does what runs differ from what the file says now? */
+bool daemon_has_unsaved_changes(const struct daemon *d);
+
+/* sweep.c: ids of removed backends that no flow names any more. */
+void sweep_start(struct daemon *d);
+
+#endif

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "dataplane.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "core/cleanup.h"
+#include "flow_hash.h" /* for the skeleton */
+#include "fairlead.skel.h"
+#include "sys/bpffs.h"
+#include "sys/log.h"
+
+void dataplane_pin_dir(const char *instance, char *path, size_t size)
+{
+	snprintf(path, size, "%s/%s", FAIRLEAD_PIN_ROOT, instance);
+}
+
+static void pin_path(const struct dataplane *dp, const char *name, char *path,
+		     size_t size)
+{
+	snprintf(path, size, "%s/%s", dp->pin_dir, name);
+}
+
+static void key_to_words(const uint8_t key[16], __u64 words[2])
+{
+	int i;
+
+	words[0] = words[1] = 0;
+	for (i = 0; i < 16; i++)
+		words[i / 8] |= (__u64)key[i] << (i % 8 * 8);
+}
+
+/* Read the pinned config map, whatever its size. False: there is none. */
+static bool read_pinned_config(const struct dataplane *dp, struct config *out)
+{
+	struct bpf_map_info info = { 0 };
+	_cleanup_free_ void *value = NULL;
+	__u32 size = sizeof(info), zero = 0;
+	_cleanup_close_ int fd = -1;
+	char path[192];
+
+	pin_path(dp, "config", path, sizeof(path));
+	fd = bpf_obj_get(path);
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
+		return false;
+
+	value = calloc(1, info.value_size > sizeof(*out) ? info.value_size :
+							   sizeof(*out));
+	if (!value || bpf_map_lookup_elem(fd, &zero, value))
+		return false;
+	memcpy(out, value, sizeof(*out));
+	return out->abi != 0;
+}
+
+/* Decides whether to adopt what is pinned; clears what was left half made. */
+static int find_pinned(struct dataplane *dp, struct err *err)
+{
+	dp->adopted = read_pinned_config(dp, &dp->config);
+	if (!dp->adopted) {
+		dp->config = (struct config){ 0 };
+		return bpffs_remove_dir(dp->pin_dir, err);
+	}
+	if (dp->config.abi == FAIRLEAD_ABI)
+		return 0;
+	return err_set(err, -EPROTO,
+		       "pinned maps in '%s' have ABI version %u and this fairleadd speaks %d: run the fairleadd that made them, or remove them (and stop balancing) with 'fairleadd --teardown'",
+		       dp->pin_dir, dp->config.abi, FAIRLEAD_ABI);
+}
+
+static void choose_hash_key(struct dataplane *dp, const struct cfg *cfg)
+{
+	__u64 words[2];
+	uint8_t random[16];
+
+	if (!cfg->has_hash_key) {
+		if (dp->adopted)
+			return; /* goes on with the key it has */
+		if (getrandom(random, sizeof(random), 0) != sizeof(random))
+			log_warn("no random numbers for the hash key: using a fixed one");
+		key_to_words(random, dp->config.hash_key);
+		return;
+	}
+
+	key_to_words(cfg->hash_key, words);
+	if (dp->adopted && memcmp(words, dp->config.hash_key, sizeof(words)))
+		log_warn("hash_key differs from the one in use: flows that are not tracked move to other backends");
+	memcpy(dp->config.hash_key, words, sizeof(words));
+}
+
+static void choose_flows(struct dataplane *dp, const struct cfg *cfg)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	__u32 per_cpu = cfg->flows / (online > 0 ? online : 1);
+
+	if (!dp->adopted)
+		dp->config.flows_per_cpu = per_cpu;
+	else if (dp->config.flows_per_cpu != per_cpu)
+		log_warn("flows: the adopted flow maps hold %u a CPU and keep that size; 'fairleadd --teardown' and a start change it",
+			 dp->config.flows_per_cpu);
+}
+
+static void log_flow_memory(const struct dataplane *dp)
+{
+	/* kernel 6.18: an LRU element is 48 bytes, key and value behind it */
+	double bytes = (double)dp->config.flows_per_cpu * dp->cpus *
+		       (48 + sizeof(struct flow_key4) + sizeof(struct flow) + 48 +
+			sizeof(struct flow_key6) + sizeof(struct flow) + 2 * 16);
+
+	log_info("flow maps: %u entries a CPU and family, about %.0f MiB for %u CPUs",
+		 dp->config.flows_per_cpu, bytes / (1024 * 1024), dp->cpus);
+}
+
+/*
+ * Is the pinned map what the program would make? Flags that the kernel sets by
+ * itself (BPF_F_RDONLY_PROG on a devmap, 6.18) are not ours to compare, which
+ * is why libbpf 1.1's own check of a pin path does not do.
+ */
+static bool same_shape(const struct bpf_map *map, const struct bpf_map_info *info)
+{
+	return bpf_map__type(map) == info->type &&
+	       bpf_map__key_size(map) == info->key_size &&
+	       bpf_map__value_size(map) == info->value_size &&
+	       bpf_map__max_entries(map) == info->max_entries;
+}
+
+static int adopt_map(struct bpf_map *map, const char *path, struct err *err)
+{
+	struct bpf_map_info info = { 0 };
+	__u32 size = sizeof(info);
+	_cleanup_close_ int fd = bpf_obj_get(path);
+	int rc;
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size)) {
+		rc = -errno;
+		return err_set(err, rc, "cannot adopt the pinned map '%s': %s", path,
+			       strerror(-rc));
+	}
+	if (!same_shape(map, &info))
+		return err_set(err, -EPROTO,
+			       "pinned map '%s' has another type or size (key %u, value %u, entries %u) than ABI version %d says; 'fairleadd --teardown' removes the maps (and stops balancing)",
+			       path, info.key_size, info.value_size, info.max_entries,
+			       FAIRLEAD_ABI);
+	rc = bpf_map__reuse_fd(map, fd);
+	return rc ? err_set(err, rc, "cannot adopt the pinned map '%s': %s", path,
+			    strerror(-rc)) : 0;
+}
+
+/* Adopt each map, or have libbpf pin it when it makes it. */
+static int prepare_maps(struct dataplane *dp, struct err *err)
+{
+	struct bpf_map *map;
+	char path[192];
+	int rc;
+
+	bpf_map__set_max_entries(dp->skel->maps.flows4, dp->cpus);
+	bpf_map__set_max_entries(dp->skel->maps.flows6, dp->cpus);
+
+	bpf_object__for_each_map(map, dp->skel->obj) {
+		if (bpf_map__is_internal(map))
+			continue;
+		pin_path(dp, bpf_map__name(map), path, sizeof(path));
+		rc = dp->adopted ? adopt_map(map, path, err) :
+				   bpf_map__set_pin_path(map, path);
+		if (rc && !dp->adopted)
+			return err_set(err, rc, "out of memory");
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int load_failed(int rc, const struct dataplane *dp, struct err *err)
+{
+	if (rc == -EPERM || rc == -EACCES)
+		return err_set(err, rc,
+			       "no permission to load BPF programs: fairleadd needs root, or CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON and CAP_SYS_ADMIN");
+	if (rc == -ENOMEM)
+		return err_set(err, rc,
+			       "the kernel has no memory for the maps; fewer 'flows' need less");
+	if (dp->adopted)
+		return err_set(err, rc,
+			       "cannot load the program on the maps pinned in '%s': %s; 'fairleadd --teardown' removes them (and stops balancing)",
+			       dp->pin_dir, strerror(-rc));
+	return err_set(err, rc, "cannot load the BPF program: %s", strerror(-rc));
+}
+
+/* One inner flow map for each CPU that may ever run packets. */
+static int create_flow_maps(int outer_fd, const char *name, size_t key_size,
+			    const struct dataplane *dp, struct err *err)
+{
+	unsigned int cpu;
+	int rc;
+
+	for (cpu = 0; cpu < dp->cpus; cpu++) {
+		_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, name,
+							key_size, sizeof(struct flow),
+							dp->config.flows_per_cpu, NULL);
+
+		if (fd >= 0 && bpf_map_update_elem(outer_fd, &cpu, &fd, BPF_ANY) == 0)
+			continue;
+		rc = -errno;
+		return err_set(err, rc,
+			       "cannot make the flow map of CPU %u (%u entries): %s; fewer 'flows' need less memory",
+			       cpu, dp->config.flows_per_cpu, strerror(-rc));
+	}
+	return 0;
+}
+
+static int finish_new_maps(struct dataplane *dp, struct err *err)
+{
+	int rc;
+
+	if (dp->adopted)
+		return 0;
+	rc = create_flow_maps(bpf_map__fd(dp->skel->maps.flows4), "flows4",
+			      sizeof(struct flow_key4), dp, err);
+	if (rc)
+		return rc;
+	return create_flow_maps(bpf_map__fd(dp->skel->maps.flows6), "flows6",
+				sizeof(struct flow_key6), dp, err);
+}
+
+static int write_config(struct dataplane *dp, struct err *err)
+{
+	__u32 zero = 0;
+	int rc;
+
+	dp->config.abi = FAIRLEAD_ABI;
+	if (bpf_map_update_elem(bpf_map__fd(dp->skel->maps.config), &zero,
+				&dp->config, BPF_ANY) == 0)
+		return 0;
+	rc = -errno;
+	return err_set(err, rc, "cannot write the config map: %s", strerror(-rc));
+}
+
+/* A frame that is for nobody's VIP must come out as it went in. */
+static int self_test(const struct dataplane *dp, struct err *err)
+{
+	__u8 in[64] = { [12] = 0x08, [13] = 0x06 }, out[sizeof(in)] = { 0 };
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = in, .data_size_in = sizeof(in),
+		    .data_out = out, .data_size_out = sizeof(out), .repeat = 1);
+	int rc;
+
+	memset(in, 0xff, 12);
+	if (bpf_prog_test_run_opts(bpf_program__fd(dp->skel->progs.fairlead), &run)) {
+		rc = -errno;
+		return err_set(err, rc, "cannot test-run the BPF program: %s",
+			       strerror(-rc));
+	}
+	if (run.retval == 2 /* XDP_PASS */ && run.data_size_out == sizeof(in) &&
+	    !memcmp(in, out, sizeof(in)))
+		return 0;
+	return err_set(err, -EPROTO,
+		       "the BPF program failed its self-test (an ARP frame did not pass unchanged); it is not attached");
+}
+
+static int load(struct dataplane *dp, struct err *err)
+{
+	int rc;
+
+	dp->skel = fairlead_bpf__open();
+	if (!dp->skel)
+		return err_set(err, -errno, "cannot open the BPF program: %s",
+			       strerror(errno));
+
+	dp->skel->rodata->flow_hash_key.k0 = dp->config.hash_key[0];
+	dp->skel->rodata->flow_hash_key.k1 = dp->config.hash_key[1];
+	rc = prepare_maps(dp, err);
+	if (rc)
+		return rc;
+	rc = fairlead_bpf__load(dp->skel);
+	return rc ? load_failed(rc, dp, err) : 0;
+}
+
+int dataplane_open(struct dataplane *dp, const char *instance,
+		   const struct cfg *cfg, struct err *err)
+{
+	int rc, cpus = libbpf_num_possible_cpus();
+
+	if (cpus < 0)
+		return err_set(err, cpus, "cannot count the CPUs: %s", strerror(-cpus));
+
+	*dp = (struct dataplane){ .cpus = cpus };
+	dataplane_pin_dir(instance, dp->pin_dir, sizeof(dp->pin_dir));
+	rc = bpffs_ensure(err);
+	if (!rc)
+		rc = find_pinned(dp, err);
+	if (!rc)
+		rc = bpffs_mkdir(dp->pin_dir, err);
+	if (rc)
+		return rc;
+
+	choose_hash_key(dp, cfg);
+	choose_flows(dp, cfg);
+	rc = load(dp, err);
+	if (!rc)
+		rc = finish_new_maps(dp, err);
+	if (!rc)
+		rc = self_test(dp, err);
+	if (!rc)
+		rc = write_config(dp, err);
+	if (rc && !dp->adopted)
+		bpffs_remove_dir(dp->pin_dir, NULL);
+	if (rc)
+		dataplane_close(dp);
+	else
+		log_flow_memory(dp);
+	return rc;
+}
+
+void dataplane_close(struct dataplane *dp)
+{
+	fairlead_bpf__destroy(dp->skel);
+	dp->skel = NULL;
+}
+
+bool dataplane_needs_restart(const struct dataplane *dp, const struct cfg *cfg)
+{
+	__u64 words[2];
+
+	if (!cfg->has_hash_key)
+		return false;
+	key_to_words(cfg->hash_key, words);
+	return memcmp(words, dp->config.hash_key, sizeof(words)) != 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_DATAPLANE_H
+#define FAIRLEAD_DATAPLANE_H
+
+/*
+ * The loaded program and its pinned maps: made new, or adopted from the daemon
+ * before this one. The `config` map is pinned last and written when all the
+ * others are ready, so a set without it is what is left of a start that was cut
+ * short, and is made anew.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi.h"
+#include "core/cfg.h"
+#include "core/err.h"
+
+struct fairlead_bpf;
+
+struct dataplane {
+	struct fairlead_bpf *skel;
+	char pin_dir[128];
+	bool adopted;
+	unsigned int cpus; /* possible ones: entries of per-CPU values */
+	struct config config;
+};
+
+/* Load the program on new or adopted maps, and test it. Attaches nothing. */
+int dataplane_open(struct dataplane *dp, const char *instance,
+		   const struct cfg *cfg, struct err *err);
+/* Close what this process holds; pins, and so traffic, stay. */
+void dataplane_close(struct dataplane *dp);
+
+void dataplane_pin_dir(const char *instance, char *path, size_t size);
+
+/* True when cfg asks for what only a newly loaded program can do. */
+bool dataplane_needs_restart(const struct dataplane *dp, const struct cfg *cfg);
+
+#endif

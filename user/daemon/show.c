@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the daemon tells: docs/architecture.md has the shape of each answer. */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/cleanup.h"
+#include "daemon.h"
+#include "drop_reasons.h"
+#include "stats.h"
+#include "verbs.h"
+
+static json_t *integer(uint64_t value)
+{
+	return json_integer((json_int_t)value);
+}
+
+static json_t *string_or_null(const char *text)
+{
+	return text && *text ? json_string(text) : json_null();
+}
+
+/* Whether the answer wants this VIP; `only` NULL: all. */
+static int wanted_vip(json_t *args, const struct plan *plan, struct vip_spec *spec,
+		      bool *only, struct err *err)
+{
+	const char *text;
+	int rc = args_string(args, "vip", false, &text, err);
+
+	*only = !rc && text;
+	if (rc || !text)
+		return rc;
+	rc = vip_spec_parse(text, spec, err);
+	if (!rc && !plan_find_vip(plan, spec))
+		rc = err_set(err, -ENOENT, "vip '%s' does not exist", text);
+	return rc;
+}
+
+static json_t *vip_object(struct daemon *d, const struct cfg_vip *vip)
+{
+	const struct cfg_pool *pool = cfg_find_pool(d->plan->cfg, vip->pool);
+	const struct plan_vip *planned = plan_find_vip(d->plan, &vip->spec);
+	const struct kernel_table *table = &d->kernel.table[planned->table];
+	struct vip_counters c = stats_vip(d, planned->id);
+	char address[VIP_SPEC_TEXT_MAX], digest[17];
+
+	snprintf(digest, sizeof(digest), "%016" PRIx64, table->digest);
+	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:i, s:o, s:o, s:o, s:o}", "address",
+			 vip_spec_format(&vip->spec, address), "pool", pool->name,
+			 "encap", encap_name(pool->encap), "table_size",
+			 (int)pool->table_size, "digest", digest, "backends",
+			 (int)pool->n_backends, "packets", integer(c.packets), "bytes",
+			 integer(c.bytes), "new_flows", integer(c.new_flows), "drops",
+			 integer(c.drops));
+}
+
+int show_vips(struct daemon *d, json_t *args, json_t **result, struct err *err)
+{
+	const struct cfg *cfg = d->plan->cfg;
+	json_t *list = json_array();
+	struct vip_spec spec;
+	bool only;
+	size_t i;
+	int rc = wanted_vip(args, d->plan, &spec, &only, err);
+
+	if (rc) {
+		json_decref(list);
+		return rc;
+	}
+	for (i = 0; i < cfg->n_vips; i++)
+		if (!only || !vip_spec_compare(&spec, &cfg->vips[i].spec))
+			json_array_append_new(list, vip_object(d, &cfg->vips[i]));
+	*result = json_pack("{s:o}", "vips", list);
+	return 0;
+}
+
+/* Slots of each backend id in the table of the pool: NULL when none uses it. */
+static uint32_t *pool_slots(struct daemon *d, const struct cfg_pool *pool)
+{
+	const struct cfg *cfg = d->plan->cfg;
+	size_t i;
+
+	for (i = 0; i < cfg->n_vips; i++)
+		if (!strcmp(cfg->vips[i].pool, pool->name))
+			return stats_slots(d, plan_find_vip(d->plan, &cfg->vips[i].spec)->table);
+	return NULL;
+}
+
+static json_t *backend_object(struct daemon *d, const char *pool, const char *name,
+			      const struct plan_backend *planned, uint32_t weight,
+			      uint32_t slots)
+{
+	struct backend_counters c = stats_backend(d, planned->id);
+	char address[ADDR_TEXT_MAX], hop[128];
+	const char *problem;
+
+	nexthops_describe(d->nexthops, &planned->ident.addr, hop, sizeof(hop), &problem);
+	return json_pack("{s:o, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
+			 "pool", string_or_null(pool), "name", name, "address",
+			 addr_format(&planned->ident.addr, address), "weight",
+			 integer(weight), "encap", encap_name(planned->ident.encap),
+			 "state", planned->draining ? "draining" : "active", "next_hop",
+			 string_or_null(hop), "problem", string_or_null(problem), "slots",
+			 integer(slots), "packets", integer(c.packets), "bytes",
+			 integer(c.bytes), "new_flows", integer(c.new_flows));
+}
+
+static void append_pool(struct daemon *d, const struct cfg_pool *pool, json_t *list)
+{
+	_cleanup_free_ uint32_t *slots = pool_slots(d, pool);
+	const struct plan_backend *planned;
+	struct backend_ident ident;
+	size_t i;
+
+	for (i = 0; i < pool->n_backends; i++) {
+		backend_ident_of(pool, &pool->backends[i], &ident);
+		planned = plan_find_backend(d->plan, &ident);
+		json_array_append_new(list, backend_object(d, pool->name,
+							   pool->backends[i].name, planned,
+							   pool->backends[i].weight,
+							   slots ? slots[planned->id] : 0));
+	}
+}
+
+static void append_draining(struct daemon *d, json_t *list)
+{
+	char name[ADDR_TEXT_MAX];
+	size_t i;
+
+	for (i = 0; i < d->plan->n_backends; i++) {
+		const struct plan_backend *b = &d->plan->backends[i];
+
+		if (b->draining)
+			json_array_append_new(list, backend_object(d, NULL,
+								   addr_format(&b->ident.addr, name),
+								   b, 0, 0));
+	}
+}
+
+/* A pool by its name, or that of a VIP. */
+static int find_target(const struct cfg *cfg, const char *target,
+		       const struct cfg_pool **out, struct err *err)
+{
+	const struct cfg_vip *vip;
+	struct vip_spec spec;
+
+	*out = cfg_find_pool(cfg, target);
+	if (*out)
+		return 0;
+	if (vip_spec_parse(target, &spec, NULL) == 0) {
+		vip = cfg_find_vip(cfg, &spec);
+		*out = vip ? cfg_find_pool(cfg, vip->pool) : NULL;
+	}
+	if (*out)
+		return 0;
+	return err_set(err, -ENOENT, "no VIP and no pool is called '%.128s'", target);
+}
+
+int show_backends(struct daemon *d, json_t *args, json_t **result, struct err *err)
+{
+	const struct cfg *cfg = d->plan->cfg;
+	const struct cfg_pool *only = NULL;
+	const char *target;
+	json_t *list;
+	size_t i;
+	int rc = args_string(args, "target", false, &target, err);
+
+	if (!rc && target)
+		rc = find_target(cfg, target, &only, err);
+	if (rc)
+		return rc;
+
+	list = json_array();
+	for (i = 0; i < cfg->n_pools; i++)
+		if (!only || only == &cfg->pools[i])
+			append_pool(d, &cfg->pools[i], list);
+	if (!only)
+		append_draining(d, list);
+	*result = json_pack("{s:o}", "backends", list);
+	return 0;
+}
+
+struct backend_sums {
+	int active, draining, unresolved;
+};
+
+static struct backend_sums count_backends(const struct daemon *d)
+{
+	const struct next_hop *hop;
+	struct backend_sums sums = { 0 };
+	size_t i;
+
+	for (i = 0; i < d->plan->n_backends; i++) {
+		hop = nexthops_get(d->nexthops, &d->plan->backends[i].ident.addr);
+		sums.active += !d->plan->backends[i].draining;
+		sums.draining += d->plan->backends[i].draining;
+		sums.unresolved += !hop || !hop->resolved;
+	}
+	return sums;
+}
+
+int show_status(struct daemon *d, json_t *args, json_t **result, struct err *err)
+{
+	struct backend_sums sums = count_backends(d);
+	json_t *status = json_pack(
+		"{s:s, s:s, s:i, s:o, s:s, s:b, s:s, s:s, s:i, s:i}", "version",
+		FAIRLEAD_VERSION, "instance", d->options.instance, "pid", (int)getpid(),
+		"uptime_s", integer((uv_now(&d->loop) - d->started_ms) / 1000), "config_file",
+		d->options.config, "unsaved_changes", daemon_has_unsaved_changes(d),
+		"interface", d->at.interface, "attach", attach_kind_name(d->at.kind),
+		"flows_per_cpu", (int)d->dp.config.flows_per_cpu, "cpus", (int)d->dp.cpus);
+	json_t *sizes = json_pack(
+		"{s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "vips",
+		(int)d->plan->n_vips, "pools", (int)d->plan->cfg->n_pools, "tables",
+		(int)d->plan->n_tables, "backends", sums.active, "backends_draining",
+		sums.draining, "backends_unresolved", sums.unresolved, "changes_applied",
+		integer(d->txns.applied), "changes_failed", integer(d->txns.failed),
+		"map_writes", integer(d->kernel.map_writes), "last_error",
+		string_or_null(d->last_error));
+
+	(void)args;
+	if (!status || !sizes || json_object_update(status, sizes)) {
+		json_decref(status);
+		json_decref(sizes);
+		return err_set(err, -ENOMEM, "out of memory");
+	}
+	json_decref(sizes);
+	*result = status;
+	return 0;
+}
+
+static json_t *drops_array(struct daemon *d)
+{
+	static const struct {
+		uint32_t id;
+		const char *label;
+	} reasons[] = {
+#define X(id, name, label, help) { id, label },
+		DROP_REASONS(X)
+#undef X
+	};
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		struct drop_counters c = stats_drop(d, reasons[i].id);
+
+		json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "reason",
+						      reasons[i].label, "packets",
+						      integer(c.packets), "bytes",
+						      integer(c.bytes)));
+	}
+	return list;
+}
+
+/* The members of each object of a list that are worth a line among counters. */
+static void keep_members(json_t *list, const char *const *keep)
+{
+	json_t *object, *trimmed;
+	size_t i, k;
+
+	json_array_foreach(list, i, object) {
+		trimmed = json_object();
+		for (k = 0; keep[k]; k++)
+			json_object_set(trimmed, keep[k], json_object_get(object, keep[k]));
+		json_array_set_new(list, i, trimmed);
+	}
+}
+
+int show_counters(struct daemon *d, json_t *args, json_t **result, struct err *err)
+{
+	static const char *const of_vip[] = { "address", "packets", "bytes", "new_flows",
+					      "drops", NULL };
+	static const char *const of_backend[] = { "pool", "name", "address", "packets",
+						  "bytes", "new_flows", NULL };
+	json_t *none = json_object(), *vips = NULL, *backends = NULL;
+	struct totals totals = stats_totals(d);
+	int rc = show_vips(d, none, &vips, err);
+
+	(void)args;
+	if (!rc)
+		rc = show_backends(d, none, &backends, err);
+	json_decref(none);
+	if (rc) {
+		json_decref(vips);
+		return rc;
+	}
+	keep_members(json_object_get(vips, "vips"), of_vip);
+	keep_members(json_object_get(backends, "backends"), of_backend);
+	*result = json_pack("{s:o, s:o, s:o, s:o, s:O, s:O}", "passed",
+			    integer(totals.passed), "sent_tx", integer(totals.sent_tx),
+			    "sent_redirect", integer(totals.sent_redirect), "drops",
+			    drops_array(d), "vips", json_object_get(vips, "vips"),
+			    "backends", json_object_get(backends, "backends"));
+	json_decref(vips);
+	json_decref(backends);
+	return 0;
+}
+
+int show_running(struct daemon *d, json_t *args, json_t **result, struct err *err)
+{
+	_cleanup_free_ char *yaml = NULL;
+	int rc = cfg_to_yaml(d->plan->cfg, &yaml, err);
+
+	(void)args;
+	if (rc)
+		return rc;
+	*result = json_pack("{s:s, s:s}", "yaml", yaml, "file", d->options.config);
+	return 0;
+}

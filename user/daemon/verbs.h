@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_VERBS_H
+#define FAIRLEAD_VERBS_H
+
+/*
+ * What can be asked over the control socket: one table entry a verb. A verb
+ * either shows (answers at once, changes nothing) or makes (the next plan of a
+ * transaction).
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "core/plan.h"
+
+struct daemon;
+
+struct verb {
+	const char *name;
+	/* Exactly one of the two. *result is the caller's on success. */
+	int (*show)(struct daemon *d, json_t *args, json_t **result, struct err *err);
+	int (*make)(json_t *args, const struct plan *current, struct plan **next,
+		    struct err *err);
+	bool tells_changes; /* the reply says what the transaction changed */
+};
+
+/* NULL for an unknown name, or none. */
+const struct verb *verb_find(const char *name);
+/* A sentence for who asked for another. */
+const char *verb_list(void);
+
+/* show.c */
+int show_vips(struct daemon *d, json_t *args, json_t **result, struct err *err);
+int show_backends(struct daemon *d, json_t *args, json_t **result, struct err *err);
+int show_status(struct daemon *d, json_t *args, json_t **result, struct err *err);
+int show_counters(struct daemon *d, json_t *args, json_t **result, struct err *err);
+int show_running(struct daemon *d, json_t *args, json_t **result, struct err *err);
+
+/* The string under `key`; with `required`, -EINVAL when it is missing. */
+int args_string(json_t *args, const char *key, bool required, const char **out,
+		struct err *err);
+
+#endif

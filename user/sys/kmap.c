@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "kmap.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#include "abi.h"
+#include "core/cleanup.h"
+
+#define WALK_CHUNK 4096
+
+static int kmap_update_each(int fd, const char *keys, size_t key_size,
+			    const char *values, size_t value_size, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (bpf_map_update_elem(fd, keys + i * key_size,
+					values + i * value_size, BPF_ANY))
+			return -errno;
+	return 0;
+}
+
+int kmap_update(int fd, const void *keys, size_t key_size, const void *values,
+		size_t value_size, size_t n)
+{
+	__u32 count = n;
+
+	if (!n)
+		return 0;
+	if (n > 1 && bpf_map_update_batch(fd, keys, values, &count, NULL) == 0)
+		return 0;
+	/* One, or a map type that this kernel has no batch operation for. */
+	return kmap_update_each(fd, keys, key_size, values, value_size, n);
+}
+
+int kmap_delete(int fd, const void *keys, size_t key_size, size_t n)
+{
+	const char *key = keys;
+	size_t i;
+
+	/* The batch operation stops at the first key that is not there. */
+	for (i = 0; i < n; i++, key += key_size)
+		if (bpf_map_delete_elem(fd, key) && errno != ENOENT)
+			return -errno;
+	return 0;
+}
+
+static int visit_chunk(const char *keys, size_t key_size, const char *values,
+		       size_t value_size, size_t n,
+		       int (*visit)(void *, const void *, const void *),
+		       void *context)
+{
+	size_t i;
+	int rc;
+
+	for (i = 0; i < n; i++) {
+		rc = visit(context, keys + i * key_size, values + i * value_size);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int kmap_walk(int fd, size_t key_size, size_t value_size, size_t max_entries,
+	      int (*visit)(void *context, const void *key, const void *value),
+	      void *context)
+{
+	/* A hash map hands out whole buckets: the largest must fit a chunk. */
+	size_t chunk = max_entries < WALK_CHUNK ? max_entries : WALK_CHUNK;
+	_cleanup_free_ char *keys = malloc(chunk * key_size);
+	_cleanup_free_ char *values = malloc(chunk * value_size);
+	__u64 cursor[8] = { 0 }; /* a batch position: u32 or a key of up to 64 bytes */
+	void *position = NULL;
+	int last = 0, rc;
+	__u32 count;
+
+	if (!keys || !values)
+		return -ENOMEM;
+
+	while (!last) {
+		count = chunk;
+		rc = bpf_map_lookup_batch(fd, position, cursor, keys, values, &count,
+					  NULL);
+		last = rc && errno == ENOENT;
+		if (rc && !last)
+			return -errno;
+		rc = visit_chunk(keys, key_size, values, value_size, count, visit,
+				 context);
+		if (rc < 0)
+			return rc;
+		position = cursor;
+	}
+	return 0;
+}
+
+int kmap_table_create(const void *lines, size_t n)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
+	_cleanup_free_ __u32 *keys = calloc(n, sizeof(*keys));
+	_cleanup_close_ int fd = -1;
+	size_t i;
+	int rc;
+
+	if (!keys)
+		return -ENOMEM;
+
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", sizeof(__u32),
+			    sizeof(struct table_line), n, &opts);
+	if (fd < 0)
+		return -errno;
+
+	for (i = 0; i < n; i++)
+		keys[i] = i;
+	rc = kmap_update(fd, keys, sizeof(*keys), lines, sizeof(struct table_line), n);
+	return rc ? rc : TAKE_FD(fd);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_KMAP_H
+#define FAIRLEAD_KMAP_H
+
+/*
+ * Operations on BPF maps that take many elements at once, in one system call
+ * where the kernel can. Keys and values are packed arrays of n elements. All
+ * return 0 or a negative errno; some elements may have been written when it
+ * fails, the caller knows which state it wants.
+ */
+
+#include <linux/types.h>
+#include <stddef.h>
+
+/* Insert or replace n elements. */
+int kmap_update(int fd, const void *keys, size_t key_size, const void *values,
+		size_t value_size, size_t n);
+
+/* Delete n elements; ones that are not there count as deleted. */
+int kmap_delete(int fd, const void *keys, size_t key_size, size_t n);
+
+/*
+ * Call visit for each element, in chunks. A map that changes meanwhile may show
+ * an element twice or not at all. A negative return of visit ends it.
+ */
+int kmap_walk(int fd, size_t key_size, size_t value_size, size_t max_entries,
+	      int (*visit)(void *context, const void *key, const void *value),
+	      void *context);
+
+/* A new inner table of n lines of 64 bytes with its content. Returns an fd. */
+int kmap_table_create(const void *lines, size_t n);
+
+#endif
