@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_TESTS_CFG_TESTING_H
+#define FAIRLEAD_TESTS_CFG_TESTING_H
+
+/* What the tests of the configuration share. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/cfg.h"
+#include "core/cleanup.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
+
+/* The configuration, or the test fails with the sentence. */
+static inline struct cfg *must_parse(const char *yaml)
+{
+	struct cfg *cfg = NULL;
+	struct err err = { 0 };
+
+	if (cfg_parse_yaml(yaml, strlen(yaml), "t.yaml", &cfg, &err))
+		fail_msg("%s", err.text);
+	return cfg;
+}
+
+static inline char *must_dump(const struct cfg *cfg)
+{
+	struct err err = { 0 };
+	char *yaml = NULL;
+
+	if (cfg_to_yaml(cfg, &yaml, &err))
+		fail_msg("%s", err.text);
+	return yaml;
+}
+
+static inline void assert_same_pool(const struct cfg_pool *a,
+				    const struct cfg_pool *b)
+{
+	assert_string_equal(a->name, b->name);
+	assert_int_equal(a->private, b->private);
+	assert_int_equal(a->encap, b->encap);
+	assert_int_equal(a->gue_port, b->gue_port);
+	assert_int_equal(a->table_size, b->table_size);
+	assert_int_equal(a->n_backends, b->n_backends);
+	for (size_t i = 0; i < a->n_backends; i++) {
+		assert_string_equal(a->backends[i].name, b->backends[i].name);
+		assert_int_equal(addr_compare(&a->backends[i].addr,
+					      &b->backends[i].addr),
+				 0);
+		assert_int_equal(a->backends[i].weight, b->backends[i].weight);
+	}
+}
+
+/* Equal but for where things stand in which file. */
+static inline void assert_same_cfg(const struct cfg *a, const struct cfg *b)
+{
+	assert_string_equal(a->interface, b->interface);
+	assert_int_equal(a->attach, b->attach);
+	assert_int_equal(a->dispatcher, b->dispatcher);
+	assert_int_equal(a->has_hash_key, b->has_hash_key);
+	assert_memory_equal(a->hash_key, b->hash_key, sizeof(a->hash_key));
+	assert_int_equal(a->flows, b->flows);
+	assert_int_equal(addr_compare(&a->tunnel_source4, &b->tunnel_source4), 0);
+	assert_int_equal(addr_compare(&a->tunnel_source6, &b->tunnel_source6), 0);
+	assert_int_equal(a->n_pools, b->n_pools);
+	for (size_t i = 0; i < a->n_pools; i++)
+		assert_same_pool(&a->pools[i], &b->pools[i]);
+	assert_int_equal(a->n_vips, b->n_vips);
+	for (size_t i = 0; i < a->n_vips; i++) {
+		assert_int_equal(
+			vip_spec_compare(&a->vips[i].spec, &b->vips[i].spec), 0);
+		assert_string_equal(a->vips[i].pool, b->vips[i].pool);
+	}
+}
+
+#endif

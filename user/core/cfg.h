@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_CFG_H
+#define FAIRLEAD_CFG_H
+
+/*
+ * The configuration as one value: what the operator wants, and nothing of what
+ * the machine has made of it. Pure: no fd, no clock, no global. A reload and a
+ * command edit both make a new struct cfg, check it whole, and hand it to the
+ * daemon's one way of applying; the old one stays untouched until then.
+ *
+ *   cfg --> pools[] --> backends[]      each VIP names one pool
+ *       \-> vips[]  --> pool name
+ *
+ * A VIP that lists its own backends has a private pool, named as the VIP is
+ * ("203.0.113.10:443/tcp") and marked `private`; it is written inside the VIP
+ * again when saved. A named pool is shared by any number of VIPs.
+ */
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "addr.h"
+#include "err.h"
+
+#define CFG_NAME_MAX 127 /* of pools and backends */
+#define CFG_WEIGHT_MAX 65535
+#define CFG_FLOWS_DEFAULT (1024 * 1024)
+#define CFG_FLOWS_MIN 1024
+#define CFG_FLOWS_MAX (256 * 1024 * 1024)
+#define CFG_FILE_SIZE_MAX (64 * 1024 * 1024)
+
+/* Where in its file an object stands; line 0 when it came from a command. */
+struct cfg_pos {
+	unsigned int line, column;
+};
+
+enum attach_mode {
+	ATTACH_AUTO,    /* native, else generic with a warning */
+	ATTACH_NATIVE,  /* or fail */
+	ATTACH_GENERIC, /* or fail */
+	ATTACH__MAX,
+};
+
+struct cfg_backend {
+	char name[CFG_NAME_MAX + 1]; /* default: the address's canonical text */
+	struct addr addr;
+	uint32_t weight; /* 0: known flows only */
+	struct cfg_pos pos;
+};
+
+struct cfg_pool {
+	char name[CFG_NAME_MAX + 1];
+	bool private;
+	uint8_t encap;       /* enum encap in include/abi.h */
+	uint16_t gue_port;   /* host order; used when encap is gue */
+	uint32_t table_size; /* prime */
+	struct cfg_backend *backends;
+	size_t n_backends;
+	struct cfg_pos pos;
+};
+
+struct cfg_vip {
+	struct vip_spec spec;
+	char pool[CFG_NAME_MAX + 1];
+	struct cfg_pos pos;
+};
+
+struct cfg {
+	char file[256]; /* for messages; "" when not from a file */
+	char interface[IF_NAMESIZE];
+	enum attach_mode attach;
+	bool dispatcher; /* share the interface through libxdp's dispatcher */
+	bool has_hash_key;
+	uint8_t hash_key[16];
+	uint32_t flows;             /* entries per family, over all CPUs */
+	struct addr tunnel_source4; /* outer source; unset: the route's */
+	struct addr tunnel_source6;
+	struct cfg_pool *pools; /* sorted by name once checked */
+	size_t n_pools;
+	struct cfg_vip *vips; /* sorted by spec once checked */
+	size_t n_vips;
+	bool sorted; /* they are; set by cfg_check and kept by edits */
+};
+
+/* One option of a command, as typed: {"weight", "2"}. */
+struct cfg_option {
+	const char *key, *value;
+};
+
+/* Frees *cfg and sets it to NULL. */
+void cfg_free(struct cfg **cfg);
+#define _cleanup_cfg_ __attribute__((cleanup(cfg_free)))
+
+/* An empty configuration with every default in place. -ENOMEM or 0. */
+int cfg_new(struct cfg **out, struct err *err);
+/* Deep copy. */
+int cfg_clone(const struct cfg *cfg, struct cfg **out, struct err *err);
+
+/*
+ * YAML text to a checked configuration. `file` is only for messages, which
+ * read "FILE:LINE:COLUMN: sentence". Every key is known, no key twice; no
+ * anchors, aliases, tags or second documents. -EINVAL or -ENOMEM.
+ */
+int cfg_parse_yaml(const char *text, size_t length, const char *file,
+		   struct cfg **out, struct err *err);
+/* The same from a file on disk; at most 64 MiB. Also the errno of reading. */
+int cfg_load_file(const char *path, struct cfg **out, struct err *err);
+
+/*
+ * What crosses objects: names unique, pools exist, table sizes prime and at
+ * least the number of backends, limits of include/abi.h. Sorts pools, VIPs and
+ * backends. cfg_parse_yaml calls it; whoever edits calls it again.
+ */
+int cfg_check(struct cfg *cfg, struct err *err);
+/*
+ * Conditions that are allowed but worth a word (a table smaller than 100 slots
+ * a backend, no hash key). Calls warn once for each.
+ */
+void cfg_warnings(const struct cfg *cfg,
+		  void (*warn)(void *context, const char *text), void *context);
+
+/*
+ * Edits behind the commands. They change *cfg in place and may leave it half
+ * changed on failure: edit a clone, cfg_check it, and drop it when it fails.
+ * `target` of the backend edits is a VIP with a private pool, or a pool name;
+ * `which` is a backend's name or address.
+ *
+ * -EEXIST, -ENOENT (VIP, pool or backend), -EINVAL (all else), -ENOMEM. A VIP
+ * that is deleted, or that takes a named pool, drops its private one; it may
+ * not take a named pool while the private one has backends. The keys of a named
+ * pool change only in the file.
+ */
+int cfg_vip_add(struct cfg *cfg, const char *vip, const struct cfg_option *options,
+		size_t n_options, struct err *err);
+int cfg_vip_set(struct cfg *cfg, const char *vip, const struct cfg_option *options,
+		size_t n_options, struct err *err);
+int cfg_vip_del(struct cfg *cfg, const char *vip, struct err *err);
+int cfg_backend_add(struct cfg *cfg, const char *target, const char *address,
+		    const struct cfg_option *options, size_t n_options,
+		    struct err *err);
+int cfg_backend_set(struct cfg *cfg, const char *target, const char *which,
+		    const struct cfg_option *options, size_t n_options,
+		    struct err *err);
+int cfg_backend_del(struct cfg *cfg, const char *target, const char *which,
+		    struct err *err);
+
+struct cfg_pool *cfg_find_pool(const struct cfg *cfg, const char *name);
+struct cfg_vip *cfg_find_vip(const struct cfg *cfg, const struct vip_spec *spec);
+
+/*
+ * The configuration as JSON with the keys of the YAML file, in file order, and
+ * the YAML text itself; values that are their defaults are left out. The caller
+ * owns both (json_decref, free). They hold the hash key, which is a secret.
+ */
+struct json_t;
+struct json_t *cfg_to_json(const struct cfg *cfg);
+int cfg_to_yaml(const struct cfg *cfg, char **text, struct err *err);
+
+const char *encap_name(unsigned int encap);
+const char *attach_mode_name(enum attach_mode mode);
+
+#endif

@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cfg_fields.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "abi.h"
+#include "num.h"
+#include "quote.h"
+#include "table.h"
+
+void cfg_keys_add(char *text, const char *key)
+{
+	size_t n = strlen(text);
+
+	snprintf(text + n, CFG_KEYS_MAX - n, "%s%s", n ? ", " : "", key);
+}
+
+static const char *const encap_names[] = {
+	[ENCAP_IPIP] = "ipip",
+	[ENCAP_GUE] = "gue",
+};
+_Static_assert(sizeof(encap_names) / sizeof(*encap_names) == ENCAP__MAX,
+	       "every encap has a name");
+
+static const char *const attach_names[] = {
+	[ATTACH_AUTO] = "auto",
+	[ATTACH_NATIVE] = "native",
+	[ATTACH_GENERIC] = "generic",
+};
+_Static_assert(sizeof(attach_names) / sizeof(*attach_names) == ATTACH__MAX,
+	       "every attach mode has a name");
+
+static const char *const bool_names[] = { "false", "true" };
+
+const char *encap_name(unsigned int encap)
+{
+	return encap < ENCAP__MAX ? encap_names[encap] : "unknown";
+}
+
+const char *attach_mode_name(enum attach_mode mode)
+{
+	return mode < ATTACH__MAX ? attach_names[mode] : "unknown";
+}
+
+/* Index of the word, or -EINVAL with the list of words. */
+static int parse_word(const char *text, const char *what,
+		      const char *const *words, size_t n, struct err *err)
+{
+	char list[CFG_KEYS_MAX] = "";
+
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(text, words[i]))
+			return i;
+		cfg_keys_add(list, words[i]);
+	}
+	return err_set(err, -EINVAL, "%s %s is not known; allowed: %s", what,
+		       QUOTE(text), list);
+}
+
+#define NAME_CHARACTERS              \
+	"abcdefghijklmnopqrstuvwxyz" \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+/* Of a pool, or of a backend, whose default is an address: that may have ':'. */
+static int check_name(const char *name, const char *what, bool colon,
+		      struct err *err)
+{
+	size_t length = strlen(name);
+	const char *why;
+
+	if (!length)
+		why = "is empty";
+	else if (length > CFG_NAME_MAX)
+		why = "is too long";
+	else if (name[strspn(name, colon ? NAME_CHARACTERS ":" : NAME_CHARACTERS)])
+		why = "has another character";
+	else
+		return 0;
+	return err_set(err, -EINVAL,
+		       "%s %s %s; allowed: 1 to %u letters, digits, . _ -%s",
+		       what, QUOTE(name), why, CFG_NAME_MAX, colon ? " :" : "");
+}
+
+int cfg_pool_name_check(const char *name, struct err *err)
+{
+	return check_name(name, "pool name", false, err);
+}
+
+/* The file. */
+
+/* What the kernel accepts as the name of a device. */
+static int set_interface(void *object, const char *text, struct err *err)
+{
+	struct cfg *cfg = object;
+	size_t length = strlen(text);
+	const char *why = NULL;
+
+	if (!length)
+		why = "is empty";
+	else if (length >= IF_NAMESIZE)
+		why = "is too long";
+	else if (!strcmp(text, ".") || !strcmp(text, ".."))
+		why = "cannot be the name of a device";
+	for (size_t i = 0; i < length && !why; i++)
+		if (text[i] <= ' ' || text[i] > '~' || strchr("/:", text[i]))
+			why = "has a character that no device name has";
+	if (why)
+		return err_set(err, -EINVAL,
+			       "interface %s %s; allowed: 1 to %u printable "
+			       "characters other than blank, / and :",
+			       QUOTE(text), why, IF_NAMESIZE - 1);
+
+	memcpy(cfg->interface, text, length + 1);
+	return 0;
+}
+
+static json_t *get_interface(const void *object)
+{
+	const struct cfg *cfg = object;
+
+	return cfg->interface[0] ? json_string(cfg->interface) : json_null();
+}
+
+static int set_attach(void *object, const char *text, struct err *err)
+{
+	struct cfg *cfg = object;
+	int mode = parse_word(text, "attach", attach_names, ATTACH__MAX, err);
+
+	if (mode < 0)
+		return mode;
+
+	cfg->attach = mode;
+	return 0;
+}
+
+static json_t *get_attach(const void *object)
+{
+	const struct cfg *cfg = object;
+
+	if (cfg->attach == ATTACH_AUTO)
+		return json_null();
+	return json_string(attach_mode_name(cfg->attach));
+}
+
+static int set_dispatcher(void *object, const char *text, struct err *err)
+{
+	struct cfg *cfg = object;
+	int value = parse_word(text, "dispatcher", bool_names, 2, err);
+
+	if (value < 0)
+		return value;
+
+	cfg->dispatcher = value;
+	return 0;
+}
+
+static json_t *get_dispatcher(const void *object)
+{
+	const struct cfg *cfg = object;
+
+	return cfg->dispatcher ? json_true() : json_null();
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* The messages do not quote the key: it is a secret, and they go to logs. */
+static int set_hash_key(void *object, const char *text, struct err *err)
+{
+	struct cfg *cfg = object;
+	uint8_t key[sizeof(cfg->hash_key)] = { 0 };
+	size_t length = strlen(text);
+
+	if (length != 2 * sizeof(key))
+		return err_set(err, -EINVAL,
+			       "hash_key has %zu characters; allowed: %zu "
+			       "hexadecimal digits",
+			       length, 2 * sizeof(key));
+
+	for (size_t i = 0; i < length; i++) {
+		int digit = hex_digit(text[i]);
+
+		if (digit < 0)
+			return err_set(
+				err, -EINVAL,
+				"character %zu of hash_key is no "
+				"hexadecimal digit; allowed: %zu of them",
+				i + 1, 2 * sizeof(key));
+		key[i / 2] = key[i / 2] << 4 | digit;
+	}
+
+	memcpy(cfg->hash_key, key, sizeof(key));
+	cfg->has_hash_key = true;
+	return 0;
+}
+
+static json_t *get_hash_key(const void *object)
+{
+	const struct cfg *cfg = object;
+	char text[2 * sizeof(cfg->hash_key) + 1];
+
+	if (!cfg->has_hash_key)
+		return json_null();
+
+	for (size_t i = 0; i < sizeof(cfg->hash_key); i++)
+		snprintf(text + 2 * i, 3, "%02x", cfg->hash_key[i]);
+	return json_string(text);
+}
+
+static int set_flows(void *object, const char *text, struct err *err)
+{
+	struct cfg *cfg = object;
+
+	return parse_size(text, "flows", CFG_FLOWS_MIN, CFG_FLOWS_MAX,
+			  &cfg->flows, err);
+}
+
+static json_t *get_flows(const void *object)
+{
+	const struct cfg *cfg = object;
+
+	if (cfg->flows == CFG_FLOWS_DEFAULT)
+		return json_null();
+	return json_integer(cfg->flows);
+}
+
+const struct cfg_field cfg_file_fields[] = {
+	{ .key = "interface", .set = set_interface, .get = get_interface },
+	{ .key = "attach", .set = set_attach, .get = get_attach },
+	{ .key = "dispatcher", .set = set_dispatcher, .get = get_dispatcher },
+	{ .key = "hash_key", .set = set_hash_key, .get = get_hash_key },
+	{ .key = "flows", .set = set_flows, .get = get_flows },
+	{ .key = NULL },
+};
+
+/* tunnel_source, and addresses of backends: both ends of a tunnel. */
+
+static int parse_tunnel_end(const char *text, const char *what,
+			    struct addr *out, struct err *err)
+{
+	struct addr addr;
+	const char *why = NULL;
+	int rc = addr_parse(text, what, &addr, err);
+
+	if (rc < 0)
+		return rc;
+
+	if (addr.family == AF_INET && ntohl(addr.v4.s_addr) >> 24 == 127)
+		why = "a loopback address";
+	if (addr.family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&addr.v6))
+		why = "a loopback address";
+	if (addr.family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&addr.v6))
+		why = "a link-local address";
+	if (why)
+		return err_set(err, -EINVAL,
+			       "%s %s is %s; allowed: an address that other "
+			       "hosts can reach",
+			       what, QUOTE(text), why);
+
+	*out = addr;
+	return 0;
+}
+
+static int set_tunnel_source(struct addr *out, int family, const char *text,
+			     const char *what, struct err *err)
+{
+	struct addr addr;
+	int rc = parse_tunnel_end(text, what, &addr, err);
+
+	if (rc < 0)
+		return rc;
+	if (addr.family != family)
+		return err_set(err, -EINVAL,
+			       "%s %s is of the other family; allowed: an %s "
+			       "address",
+			       what, QUOTE(text),
+			       family == AF_INET ? "IPv4" : "IPv6");
+
+	*out = addr;
+	return 0;
+}
+
+static json_t *get_addr(const struct addr *addr)
+{
+	char text[ADDR_TEXT_MAX];
+
+	if (!addr->family)
+		return json_null();
+	return json_string(addr_format(addr, text));
+}
+
+static int set_tunnel_ipv4(void *object, const char *text, struct err *err)
+{
+	struct cfg *cfg = object;
+
+	return set_tunnel_source(&cfg->tunnel_source4, AF_INET, text, "ipv4",
+				 err);
+}
+
+static json_t *get_tunnel_ipv4(const void *object)
+{
+	const struct cfg *cfg = object;
+
+	return get_addr(&cfg->tunnel_source4);
+}
+
+static int set_tunnel_ipv6(void *object, const char *text, struct err *err)
+{
+	struct cfg *cfg = object;
+
+	return set_tunnel_source(&cfg->tunnel_source6, AF_INET6, text, "ipv6",
+				 err);
+}
+
+static json_t *get_tunnel_ipv6(const void *object)
+{
+	const struct cfg *cfg = object;
+
+	return get_addr(&cfg->tunnel_source6);
+}
+
+const struct cfg_field cfg_tunnel_fields[] = {
+	{ .key = "ipv4", .set = set_tunnel_ipv4, .get = get_tunnel_ipv4 },
+	{ .key = "ipv6", .set = set_tunnel_ipv6, .get = get_tunnel_ipv6 },
+	{ .key = NULL },
+};
+
+/* Pools. */
+
+static int set_encap(void *object, const char *text, struct err *err)
+{
+	struct cfg_pool *pool = object;
+	int encap = parse_word(text, "encap", encap_names, ENCAP__MAX, err);
+
+	if (encap < 0)
+		return encap;
+
+	pool->encap = encap;
+	return 0;
+}
+
+static json_t *get_encap(const void *object)
+{
+	const struct cfg_pool *pool = object;
+
+	if (pool->encap == ENCAP_IPIP)
+		return json_null();
+	return json_string(encap_name(pool->encap));
+}
+
+static int set_gue_port(void *object, const char *text, struct err *err)
+{
+	struct cfg_pool *pool = object;
+
+	return parse_u16(text, "gue_port", 1, UINT16_MAX, &pool->gue_port, err);
+}
+
+static json_t *get_gue_port(const void *object)
+{
+	const struct cfg_pool *pool = object;
+
+	if (pool->gue_port == GUE_PORT_DEFAULT)
+		return json_null();
+	return json_integer(pool->gue_port);
+}
+
+int cfg_table_size_check(uint32_t size, struct err *err)
+{
+	uint32_t below, above;
+
+	if (size < TABLE_SIZE_MIN || size > TABLE_SIZE_MAX)
+		return err_set(
+			err, -EINVAL,
+			"table_size %u is out of range; allowed: a prime "
+			"from %u to %u",
+			size, TABLE_SIZE_MIN, TABLE_SIZE_MAX);
+	if (is_prime(size))
+		return 0;
+
+	/* Both limits are primes, so there is one on either side. */
+	primes_near(size, &below, &above);
+	return err_set(
+		err, -EINVAL,
+		"table_size %u is not a prime; the nearest primes are %u "
+		"and %u",
+		size, below, above);
+}
+
+static int set_table_size(void *object, const char *text, struct err *err)
+{
+	struct cfg_pool *pool = object;
+	uint32_t size;
+	int rc = parse_u32(text, "table_size", TABLE_SIZE_MIN, TABLE_SIZE_MAX,
+			   &size, err);
+
+	if (!rc)
+		rc = cfg_table_size_check(size, err);
+	if (rc < 0)
+		return rc;
+
+	pool->table_size = size;
+	return 0;
+}
+
+static json_t *get_table_size(const void *object)
+{
+	const struct cfg_pool *pool = object;
+
+	if (pool->table_size == TABLE_SIZE_DEFAULT)
+		return json_null();
+	return json_integer(pool->table_size);
+}
+
+const struct cfg_field cfg_pool_fields[] = {
+	{ .key = "encap", .set = set_encap, .get = get_encap },
+	{ .key = "gue_port", .set = set_gue_port, .get = get_gue_port },
+	{ .key = "table_size", .set = set_table_size, .get = get_table_size },
+	{ .key = NULL },
+};
+
+/* VIPs. */
+
+static int set_vip_address(void *object, const char *text, struct err *err)
+{
+	struct cfg_vip *vip = object;
+
+	return vip_spec_parse(text, &vip->spec, err);
+}
+
+static json_t *get_vip_address(const void *object)
+{
+	const struct cfg_vip *vip = object;
+	char text[VIP_SPEC_TEXT_MAX];
+
+	return json_string(vip_spec_format(&vip->spec, text));
+}
+
+static int set_vip_pool(void *object, const char *text, struct err *err)
+{
+	struct cfg_vip *vip = object;
+	int rc = cfg_pool_name_check(text, err);
+
+	if (rc < 0)
+		return rc;
+
+	memcpy(vip->pool, text, strlen(text) + 1);
+	return 0;
+}
+
+/* A private pool has the VIP's own text for a name and is not named. */
+static json_t *get_vip_pool(const void *object)
+{
+	const struct cfg_vip *vip = object;
+
+	return strchr(vip->pool, '/') ? json_null() : json_string(vip->pool);
+}
+
+const struct cfg_field cfg_vip_fields[] = {
+	{ .key = "address",
+	  .set = set_vip_address,
+	  .get = get_vip_address,
+	  .identity = true },
+	{ .key = "pool", .set = set_vip_pool, .get = get_vip_pool },
+	{ .key = NULL },
+};
+
+/* Backends. */
+
+int cfg_backend_set_address(void *object, const char *text, struct err *err)
+{
+	struct cfg_backend *backend = object;
+
+	return parse_tunnel_end(text, "address", &backend->addr, err);
+}
+
+static json_t *get_backend_address(const void *object)
+{
+	const struct cfg_backend *backend = object;
+
+	return get_addr(&backend->addr);
+}
+
+static int set_backend_name(void *object, const char *text, struct err *err)
+{
+	struct cfg_backend *backend = object;
+	int rc = check_name(text, "name", true, err);
+
+	if (rc < 0)
+		return rc;
+
+	memcpy(backend->name, text, strlen(text) + 1);
+	return 0;
+}
+
+static json_t *get_backend_name(const void *object)
+{
+	const struct cfg_backend *backend = object;
+	char addr[ADDR_TEXT_MAX];
+
+	if (!strcmp(backend->name, addr_format(&backend->addr, addr)))
+		return json_null();
+	return json_string(backend->name);
+}
+
+static int set_weight(void *object, const char *text, struct err *err)
+{
+	struct cfg_backend *backend = object;
+
+	return parse_u32(text, "weight", 0, CFG_WEIGHT_MAX, &backend->weight,
+			 err);
+}
+
+static json_t *get_weight(const void *object)
+{
+	const struct cfg_backend *backend = object;
+
+	if (backend->weight == 1)
+		return json_null();
+	return json_integer(backend->weight);
+}
+
+const struct cfg_field cfg_backend_fields[] = {
+	{ .key = "address",
+	  .set = cfg_backend_set_address,
+	  .get = get_backend_address,
+	  .identity = true },
+	{ .key = "name", .set = set_backend_name, .get = get_backend_name },
+	{ .key = "weight", .set = set_weight, .get = get_weight },
+	{ .key = NULL },
+};

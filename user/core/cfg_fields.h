@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_CFG_FIELDS_H
+#define FAIRLEAD_CFG_FIELDS_H
+
+/*
+ * Every key of the configuration that has a plain value, in one list for each
+ * object: how text becomes the value and the value JSON. The reader of files,
+ * the options of commands and the writer all go by these lists, so a key is
+ * defined once. Private to cfg*.c, as are the helpers below.
+ */
+
+#include "cfg.h"
+
+struct json_t;
+
+struct cfg_field {
+	const char *key;
+	/* Checks what can be checked of the value alone. */
+	int (*set)(void *object, const char *text, struct err *err);
+	/* JSON null when it is the default and need not be said; NULL: no memory. */
+	struct json_t *(*get)(const void *object);
+	/* Says which object it is: the argument of a command, not an option. */
+	bool identity;
+};
+
+/* Each list ends with an entry without key. The object is in brackets. */
+extern const struct cfg_field cfg_file_fields[];    /* struct cfg */
+extern const struct cfg_field cfg_tunnel_fields[];  /* struct cfg */
+extern const struct cfg_field cfg_pool_fields[];    /* struct cfg_pool */
+extern const struct cfg_field cfg_vip_fields[];     /* struct cfg_vip */
+extern const struct cfg_field cfg_backend_fields[]; /* struct cfg_backend */
+
+/* Letters, digits, '.', '_' and '-': never the text of a VIP. */
+int cfg_pool_name_check(const char *name, struct err *err);
+int cfg_table_size_check(uint32_t size, struct err *err);
+/* The field's setter, for the command that has the address as its argument. */
+int cfg_backend_set_address(void *backend, const char *text, struct err *err);
+
+/* "key, key, key" into text, which must hold CFG_KEYS_MAX. */
+#define CFG_KEYS_MAX 200
+void cfg_keys_add(char *text, const char *key);
+
+/* -ENOENT with the names there are. */
+int cfg_require_pool(const struct cfg *cfg, const char *name, struct err *err);
+
+/* Defaults in place, no name yet. */
+struct cfg_pool cfg_pool_default(void);
+struct cfg_backend cfg_backend_default(void);
+/* The name that a backend has when it is given none. */
+void cfg_backend_default_name(struct cfg_backend *backend);
+void cfg_pool_clear(struct cfg_pool *pool);
+#define _cleanup_cfg_pool_ __attribute__((cleanup(cfg_pool_clear)))
+
+/*
+ * Append, or insert in order when the configuration is sorted. Pool and VIP are
+ * copied; the pool's backends change hands when 0 is returned. -EINVAL at the
+ * limits of include/abi.h. Arrays have room for the next power of two of their
+ * number, which only these and cfg_clone see to.
+ */
+int cfg_add_pool(struct cfg *cfg, const struct cfg_pool *pool, struct err *err);
+int cfg_add_vip(struct cfg *cfg, const struct cfg_vip *vip, struct err *err);
+int cfg_add_backend(struct cfg_pool *pool, const struct cfg_backend *backend,
+		    struct err *err);
+void cfg_remove_pool(struct cfg *cfg, struct cfg_pool *pool);
+void cfg_remove_vip(struct cfg *cfg, struct cfg_vip *vip);
+void cfg_remove_backend(struct cfg_pool *pool, struct cfg_backend *backend);
+
+/* Puts "FILE:LINE:COLUMN: " in front when the position is in a file. */
+void cfg_err_place(const struct cfg *cfg, struct cfg_pos pos, struct err *err);
+
+#endif
