@@ -15,9 +15,29 @@
 #include "maps.bpf.h"
 #include "packet.bpf.h"
 
+/* Possible CPUs; the daemon sets it before loading. 0 or 1: no rescue. */
+const volatile __u32 ct_cpus;
+
+#define CT_CPUS_MAX 1024
+/* Lookups in other CPUs' maps that a CPU may spend a tick: about 3 % of it. */
+#define CT_RESCUE_LOOKUPS (1 << 19)
+
+struct ct_rescue {
+	__u32 tick, lookups;
+};
+
+/* Packets write and read. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ct_rescue);
+} ct_rescues SEC(".maps");
+
 struct ct {
 	void *flows;       /* this CPU's map; NULL: remember nothing */
 	struct flow *flow; /* the flow's entry, also when it is not to be used */
+	bool rescued;      /* known, but not to this CPU: remember it */
 };
 
 static __always_inline __u32 ct_clock(void)
@@ -42,6 +62,54 @@ static __always_inline void ct_find(const struct pkt *pkt, bool v6,
 	}
 }
 
+/* False when this CPU has spent its share: a flood of strangers costs no more. */
+static __always_inline bool ct_may_rescue(__u32 now)
+{
+	__u32 zero = 0;
+	struct ct_rescue *r = bpf_map_lookup_elem(&ct_rescues, &zero);
+
+	if (!r)
+		return false;
+	if (r->tick != now) {
+		r->tick = now;
+		r->lookups = 0;
+	}
+	r->lookups += ct_cpus;
+	return r->lookups <= CT_RESCUE_LOOKUPS;
+}
+
+/*
+ * A packet in the middle of a flow that this CPU does not know: when the NIC's
+ * RSS or the scheduler has moved the flow here, another CPU knows it, and the
+ * table may meanwhile say something else. Not for a SYN, which has no past.
+ */
+static __always_inline __u16 ct_rescue(const struct pkt *pkt, bool v6, __u32 now,
+				       struct ct *ct)
+{
+	const struct flow *flow;
+	void *flows;
+	__u32 cpu;
+
+	if (ct_cpus < 2 || pkt->syn || !ct_may_rescue(now))
+		return 0;
+
+	for (cpu = 0; cpu < CT_CPUS_MAX && cpu < ct_cpus; cpu++) {
+		__u32 key = cpu;
+
+		flows = v6 ? bpf_map_lookup_elem(&flows6, &key) :
+			     bpf_map_lookup_elem(&flows4, &key);
+		if (!flows)
+			continue;
+		flow = v6 ? bpf_map_lookup_elem(flows, &pkt->key6) :
+			    bpf_map_lookup_elem(flows, &pkt->key4);
+		if (flow) {
+			ct->rescued = true;
+			return flow->backend;
+		}
+	}
+	return 0;
+}
+
 /*
  * The backend id of a known flow, or 0: choose by the table and remember. A SYN
  * on a flow that was only ever SYNs is a retransmission and keeps its backend;
@@ -53,10 +121,12 @@ static __always_inline __u16 ct_lookup(const struct pkt *pkt, bool v6,
 	struct flow *flow;
 	__u32 now;
 
+	ct->rescued = false;
 	ct_find(pkt, v6, ct);
+	now = ct_clock();
 	flow = ct->flow;
 	if (!flow)
-		return 0;
+		return ct_rescue(pkt, v6, now, ct);
 
 	if (pkt->syn && flow->flags & FLOW_CONFIRMED)
 		return 0;
@@ -64,7 +134,6 @@ static __always_inline __u16 ct_lookup(const struct pkt *pkt, bool v6,
 		flow->flags |= FLOW_CONFIRMED;
 
 	/* A line that is already right is not dirtied. */
-	now = ct_clock();
 	if (flow->seen != now)
 		flow->seen = now;
 	return flow->backend;

@@ -41,6 +41,8 @@ known_backend(const struct pkt *pkt, bool v6, struct ct *ct, __u16 *id)
 	backend = backend_get(*id);
 	if (!backend || (pkt->syn && backend->flags & BACKEND_DRAINING))
 		return NULL;
+	if (ct->rescued)
+		ct_remember(pkt, v6, ct, *id);
 	return backend;
 }
 
@@ -60,7 +62,11 @@ static __always_inline int choose_backend(const struct pkt *pkt, bool v6,
 	return 0;
 }
 
-static __always_inline int send_packet(struct xdp_md *ctx, __u32 ifindex)
+/*
+ * How a packet leaves. Asked before the packet grows: a drop counts the bytes
+ * that came in.
+ */
+static __always_inline int egress_find(struct xdp_md *ctx, __u32 ifindex)
 {
 	if (ifindex == ctx->ingress_ifindex)
 		return XDP_TX;
@@ -74,9 +80,9 @@ static __always_inline int balance(struct xdp_md *ctx, struct pkt *pkt, bool v6)
 {
 	const struct backend *backend;
 	bool new_flow = false;
+	int err, verdict;
 	struct ct ct;
 	__u16 id;
-	int err;
 
 	err = v6 ? packet_parse6(ctx, pkt) : packet_parse4(ctx, pkt);
 	if (err < 0)
@@ -98,14 +104,15 @@ static __always_inline int balance(struct xdp_md *ctx, struct pkt *pkt, bool v6)
 	if (!(backend->flags & BACKEND_RESOLVED))
 		return -DROP_REASON_BACKEND_UNRESOLVED;
 
+	verdict = egress_find(ctx, backend->ifindex);
+	if (verdict < 0)
+		return verdict;
 	err = encap_packet(ctx, pkt, backend, v6);
 	if (err)
 		return err;
 
-	err = send_packet(ctx, backend->ifindex);
-	if (err > 0)
-		stats_forwarded(pkt, id, new_flow);
-	return err;
+	stats_forwarded(pkt, id, new_flow);
+	return verdict;
 }
 
 SEC("xdp.frags")
