@@ -244,9 +244,9 @@ static void client_dispatch(struct client *client, json_t *message)
 	if (!args)
 		args = none = json_object();
 
-	if (verb->make && client->read_only) {
+	if (client->read_only && (verb->make || verb->secret)) {
 		client_refuse(client, id, "denied",
-			      "this is the read-only socket; changes go to fairlead.sock");
+			      "this is the read-only socket; changes and the configuration are for fairlead.sock");
 	} else if (verb->make) {
 		client_start(client, verb, id, args);
 	} else {

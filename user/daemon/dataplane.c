@@ -271,6 +271,7 @@ static int load(struct dataplane *dp, struct err *err)
 
 	dp->skel->rodata->flow_hash_key.k0 = dp->config.hash_key[0];
 	dp->skel->rodata->flow_hash_key.k1 = dp->config.hash_key[1];
+	dp->skel->rodata->ct_cpus = dp->cpus;
 	rc = prepare_maps(dp, err);
 	if (rc)
 		return rc;

@@ -157,18 +157,18 @@ static int make_apply(json_t *args, const struct plan *current, struct plan **ne
 }
 
 static const struct verb verbs[] = {
-	{ "vip.add", NULL, make_vip_add, false },
-	{ "vip.set", NULL, make_vip_set, false },
-	{ "vip.del", NULL, make_vip_del, false },
-	{ "vip.show", show_vips, NULL, false },
-	{ "backend.add", NULL, make_backend_add, false },
-	{ "backend.set", NULL, make_backend_set, false },
-	{ "backend.del", NULL, make_backend_del, false },
-	{ "backend.show", show_backends, NULL, false },
-	{ "apply", NULL, make_apply, true },
-	{ "save", show_running, NULL, false },
-	{ "show.status", show_status, NULL, false },
-	{ "show.counters", show_counters, NULL, false },
+	{ .name = "vip.add", .make = make_vip_add },
+	{ .name = "vip.set", .make = make_vip_set },
+	{ .name = "vip.del", .make = make_vip_del },
+	{ .name = "vip.show", .show = show_vips },
+	{ .name = "backend.add", .make = make_backend_add },
+	{ .name = "backend.set", .make = make_backend_set },
+	{ .name = "backend.del", .make = make_backend_del },
+	{ .name = "backend.show", .show = show_backends },
+	{ .name = "apply", .make = make_apply, .tells_changes = true },
+	{ .name = "save", .show = show_running, .secret = true },
+	{ .name = "show.status", .show = show_status },
+	{ .name = "show.counters", .show = show_counters },
 };
 
 #define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))

@@ -22,6 +22,7 @@ struct verb {
 	int (*make)(json_t *args, const struct plan *current, struct plan **next,
 		    struct err *err);
 	bool tells_changes; /* the reply says what the transaction changed */
+	bool secret;        /* shows the hash key: not on the read-only socket */
 };
 
 /* NULL for an unknown name, or none. */
