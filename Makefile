@@ -101,6 +101,26 @@ demo: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)scripts/demo
 
+.PHONY: install uninstall dist lint
+install: all
+	install -D -m 755 -t $(DESTDIR)$(SBINDIR) $(O)/fairleadd $(O)/fairlead
+	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man8 docs/fairlead.8 docs/fairleadd.8
+	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man5 docs/fairlead.yaml.5
+	install -D -m 644 docs/bash-completion $(DESTDIR)$(BASHCOMPDIR)/fairlead
+	install -d -m 755 $(DESTDIR)$(UNITDIR) $(DESTDIR)/etc/fairlead
+	sed 's|@SBINDIR@|$(SBINDIR)|' docs/fairleadd.service > $(DESTDIR)$(UNITDIR)/fairleadd.service
+	install -m 640 docs/fairlead.yaml.example $(DESTDIR)/etc/fairlead/
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,fairleadd fairlead) \
+		$(addprefix $(DESTDIR)$(MANDIR)/,man8/fairlead.8 man8/fairleadd.8 man5/fairlead.yaml.5) \
+		$(DESTDIR)$(BASHCOMPDIR)/fairlead $(DESTDIR)$(UNITDIR)/fairleadd.service
+dist:
+	$(Q)mkdir -p $(O)
+	git archive --prefix=fairlead-$(VERSION)/ -o $(O)/fairlead-$(VERSION).tar.gz HEAD
+lint:
+	shellcheck -x scripts/demo scripts/topology scripts/run-tests scripts/install-deps .ci/run tests/net/*.sh
+	cppcheck --quiet --error-exitcode=1 --enable=warning,portability --inline-suppr -Iinclude -Iuser user
+
 .PHONY: fmt clean help
 fmt:
 	clang-format -i $$(git ls-files '*.c' '*.h')

@@ -103,6 +103,20 @@ static int pin_dispatched(const struct dataplane *dp, int fd, struct err *err)
 	return err_set(err, rc, "cannot pin the program as '%s': %s", path, strerror(-rc));
 }
 
+static int attach_failed(int rc, const char *interface, struct err *err)
+{
+	/*
+	 * Since 6.13, and stable 6.12, an extension may change packets only where
+	 * the function that it replaces does; libxdp 1.3's dispatcher does not.
+	 */
+	const char *hint = rc == -EINVAL ?
+		"; this kernel may want a newer libxdp for programs that change packets" : "";
+
+	return err_set(err, rc,
+		       "cannot attach to interface '%s' through the libxdp dispatcher: %s%s; set 'dispatcher: false' to attach alone",
+		       interface, strerror(-rc), hint);
+}
+
 int dispatcher_attach(const struct dataplane *dp, unsigned int ifindex,
 		      const char *interface, enum attach_mode mode, struct err *err)
 {
@@ -130,9 +144,7 @@ int dispatcher_attach(const struct dataplane *dp, unsigned int ifindex,
 	xdp_program__set_chain_call_enabled(program, XDP_PASS, true);
 	rc = xdp_program__attach(program, ifindex, xdp_mode(mode), 0);
 	if (rc)
-		return err_set(err, rc,
-			       "cannot attach to interface '%s' through the libxdp dispatcher: %s",
-			       interface, strerror(-rc));
+		return attach_failed(rc, interface, err);
 
 	id = xdp_program__id(program);
 	if (!is_dispatched(ifindex, id)) {
