@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the daemon tells: vip show, backend show, show status, show counters. */
+#include "answer.h"
+#include "call.h"
+#include "json_text.h"
+#include "verbs.h"
+
+#define N(array) (sizeof(array) / sizeof(*(array)))
+
+#define STRING(name)  .key = name, .kind = FIELD_STRING
+#define INTEGER(name) .key = name, .kind = FIELD_INTEGER
+#define BOOLEAN(name) .key = name, .kind = FIELD_BOOLEAN
+
+static const struct field vip_fields[] = {
+	{STRING("address")},	 {STRING("pool")},   {STRING("encap")},
+	{INTEGER("table_size")}, {STRING("digest")}, {INTEGER("backends")},
+	{INTEGER("packets")},	 {INTEGER("bytes")}, {INTEGER("new_flows")},
+	{INTEGER("drops")},
+};
+
+/* The two that hold blanks come last: what stands before them stays fixed. */
+static const struct field backend_fields[] = {
+	{STRING("pool")},
+	{STRING("name")},
+	{STRING("address")},
+	{INTEGER("weight")},
+	{STRING("encap")},
+	{STRING("state"), .tone = TONE_WARN, .tone_word = "draining"},
+	{INTEGER("slots")},
+	{INTEGER("packets")},
+	{INTEGER("bytes")},
+	{INTEGER("new_flows")},
+	{STRING("next_hop")},
+	{STRING("problem"), .tone = TONE_BAD},
+};
+
+static const struct field status_fields[] = {
+	{STRING("version")},
+	{STRING("instance")},
+	{INTEGER("pid")},
+	{INTEGER("uptime_s")},
+	{STRING("config_file")},
+	{BOOLEAN("unsaved_changes")},
+	{STRING("interface")},
+	{STRING("attach"), .tone = TONE_WARN, .tone_word = "generic"},
+	{INTEGER("flows_per_cpu")},
+	{INTEGER("cpus")},
+	{INTEGER("vips")},
+	{INTEGER("pools")},
+	{INTEGER("backends")},
+	{INTEGER("backends_draining")},
+	{INTEGER("backends_unresolved")},
+	{INTEGER("changes_applied")},
+	{INTEGER("changes_failed")},
+	{STRING("last_error"), .tone = TONE_BAD},
+};
+
+static const struct field totals_fields[] = {
+	{INTEGER("passed")},
+	{INTEGER("sent_tx")},
+	{INTEGER("sent_redirect")},
+};
+
+static const struct field drop_fields[] = {
+	{STRING("reason")},
+	{INTEGER("packets")},
+	{INTEGER("bytes")},
+};
+
+static const struct field vip_counter_fields[] = {
+	{STRING("address")},	{INTEGER("packets")}, {INTEGER("bytes")},
+	{INTEGER("new_flows")}, {INTEGER("drops")},
+};
+
+static const struct field backend_counter_fields[] = {
+	{STRING("pool")},     {STRING("name")},	  {STRING("address")},
+	{INTEGER("packets")}, {INTEGER("bytes")}, {INTEGER("new_flows")},
+};
+
+static json_t *one_arg(const char *key, const char *value)
+{
+	json_auto_t *args = json_object();
+
+	if (value && json_object_set_new(args, key, json_text(value)) < 0)
+		return NULL;
+
+	return json_incref(args);
+}
+
+static int show_list(struct cli *cli, const char *verb, const char *arg,
+		     const char *key, const struct field *fields, size_t n)
+{
+	json_auto_t *result = NULL;
+	struct err err = {};
+	int status = cli_call(cli, CALL_READ, verb,
+			      one_arg(arg, cli->args.positional[0]), &result);
+
+	if (status)
+		return status;
+
+	if (answer_list(cli->out, result, key, fields, n, NULL, &err) < 0)
+		return cli_fail_answer(cli, verb, &err);
+
+	return EXIT_OK;
+}
+
+int cmd_vip_show(struct cli *cli, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return show_list(cli, "vip.show", "vip", "vips", vip_fields,
+			 N(vip_fields));
+}
+
+int cmd_backend_show(struct cli *cli, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return show_list(cli, "backend.show", "target", "backends",
+			 backend_fields, N(backend_fields));
+}
+
+int cmd_show_status(struct cli *cli, int argc, char **argv)
+{
+	json_auto_t *result = NULL;
+	struct err err = {};
+	int status;
+
+	(void)argc;
+	(void)argv;
+	status = cli_call(cli, CALL_READ, "show.status", json_object(), &result);
+	if (status)
+		return status;
+
+	if (answer_fields(cli->out, result, status_fields, N(status_fields),
+			  &err) < 0)
+		return cli_fail_answer(cli, "show.status", &err);
+
+	return EXIT_OK;
+}
+
+static bool no_packets(const json_t *drop)
+{
+	const json_t *packets = json_object_get(drop, "packets");
+
+	return json_is_integer(packets) && json_integer_value(packets) == 0;
+}
+
+static int write_counters(struct writer *w, const json_t *result, struct err *err)
+{
+	int r = answer_fields(w, result, totals_fields, N(totals_fields), err);
+
+	if (!r)
+		r = answer_list(w, result, "drops", drop_fields, N(drop_fields),
+				no_packets, err);
+	if (!r)
+		r = answer_list(w, result, "vips", vip_counter_fields,
+				N(vip_counter_fields), NULL, err);
+	if (!r)
+		r = answer_list(w, result, "backends", backend_counter_fields,
+				N(backend_counter_fields), NULL, err);
+	return r;
+}
+
+int cmd_show_counters(struct cli *cli, int argc, char **argv)
+{
+	json_auto_t *result = NULL;
+	struct err err = {};
+	int status;
+
+	(void)argc;
+	(void)argv;
+	status = cli_call(cli, CALL_READ, "show.counters", json_object(),
+			  &result);
+	if (status)
+		return status;
+
+	if (write_counters(cli->out, result, &err) < 0)
+		return cli_fail_answer(cli, "show.counters", &err);
+
+	return EXIT_OK;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "verbs.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "words.h"
+
+static const struct verb_option vip_options[] = {
+	{"pool", "NAME", "share the backends of this pool with other VIPs"},
+	{"encap", "ipip|gue", "how packets travel to the backends"},
+	{"gue_port", "PORT", "UDP port of GUE, 1 to 65535"},
+	{"table_size", "PRIME", "slots in the lookup table, 251 to 655373"},
+	{NULL, NULL, NULL},
+};
+
+static const struct verb_option backend_options[] = {
+	{"weight", "NUMBER", "share of new flows, 0 to 65535; 0 takes none"},
+	{"name", "NAME", "what places it in the table (default: the address)"},
+	{NULL, NULL, NULL},
+};
+
+/* It reads them itself, backend_setup.c. */
+static const struct verb_option backend_setup_options[] = {
+	{"--interface", "NAME", "where the tunnel packets come in"},
+	{"--gue-port", "PORT", "UDP port of GUE (default: 6080)"},
+	{"--no-decap", NULL, "addresses and sysctls only, no decap program"},
+	{"--show", NULL, "show what earlier runs set up"},
+	{"--undo", NULL, "take back what earlier runs set up"},
+	{NULL, NULL, NULL},
+};
+
+const struct verb verbs[] = {
+	{"vip", "add", "VIP", vip_options, cmd_edit, "serve a virtual address", 0},
+	{"vip", "set", "VIP", vip_options, cmd_edit, "change a VIP",
+	 VERB_SOME_OPTION},
+	{"vip", "del", "VIP", NULL, cmd_edit, "stop serving a VIP", 0},
+	{"vip", "show", "[VIP]", NULL, cmd_vip_show,
+	 "show VIPs and their counters", 0},
+	{"backend", "add", "TARGET ADDRESS", backend_options, cmd_edit,
+	 "give a VIP or a pool one more backend", 0},
+	{"backend", "set", "TARGET BACKEND", backend_options, cmd_edit,
+	 "change a backend", VERB_SOME_OPTION},
+	{"backend", "del", "TARGET BACKEND", NULL, cmd_edit,
+	 "take a backend away; its connections finish", 0},
+	{"backend", "show", "[TARGET]", NULL, cmd_backend_show,
+	 "show backends, next hops and counters", 0},
+	{"show", "status", "", NULL, cmd_show_status,
+	 "show how the daemon and the data plane are", 0},
+	{"show", "counters", "", NULL, cmd_show_counters,
+	 "show packets sent, passed and dropped", VERB_ALL},
+	{"apply", NULL, "FILE", NULL, cmd_apply,
+	 "make a file the running configuration", 0},
+	{"check", NULL, "FILE", NULL, cmd_check,
+	 "check a configuration file; needs no daemon and no root", 0},
+	{"save", NULL, "[FILE]", NULL, cmd_save,
+	 "write the running configuration to its file", 0},
+	{"backend-setup", NULL, "[ADDRESS...]", backend_setup_options,
+	 cmd_backend_setup, "make this host a backend of these VIP addresses",
+	 VERB_OWN_OPTIONS},
+	{"help", NULL, "[COMMAND...]", NULL, cmd_help, "explain a command",
+	 VERB_OWN_OPTIONS},
+	{"version", NULL, "", NULL, cmd_version, "print the version", 0},
+	{NULL, NULL, NULL, NULL, NULL, NULL, 0},
+};
+
+size_t verbs_objects(const char *objects[OBJECTS_MAX])
+{
+	size_t n = 0;
+
+	for (const struct verb *v = verbs; v->object && n < OBJECTS_MAX; v++) {
+		if (n == 0 || strcmp(objects[n - 1], v->object) != 0)
+			objects[n++] = v->object;
+	}
+	return n;
+}
+
+int verbs_find_object(const char *word, const char **object, struct err *err)
+{
+	const char *objects[OBJECTS_MAX];
+	size_t n = verbs_objects(objects);
+	int r = word_match(word, "command", objects, n, err);
+
+	if (r < 0)
+		return r;
+
+	*object = objects[r];
+	return 0;
+}
+
+static size_t entries_of(const char *object,
+			 const struct verb *entries[VERBS_MAX])
+{
+	size_t n = 0;
+
+	for (const struct verb *v = verbs; v->object && n < VERBS_MAX; v++) {
+		if (strcmp(v->object, object) == 0 && v->name)
+			entries[n++] = v;
+	}
+	return n;
+}
+
+size_t verbs_names(const char *object, const char *names[VERBS_MAX])
+{
+	const struct verb *entries[VERBS_MAX];
+	size_t n = entries_of(object, entries);
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = entries[i]->name;
+	return n;
+}
+
+int verbs_find(const char *object, const char *word, const struct verb **verb,
+	       struct err *err)
+{
+	const struct verb *entries[VERBS_MAX];
+	const char *names[VERBS_MAX];
+	char what[CLI_WORD_MAX];
+	int r;
+
+	snprintf(what, sizeof(what), "%s command", object);
+	r = word_match(word, what, names, verbs_names(object, names), err);
+	if (r < 0)
+		return r;
+
+	entries_of(object, entries);
+	*verb = entries[r];
+	return 0;
+}
+
+const struct verb *verbs_alone(const char *object)
+{
+	for (const struct verb *v = verbs; v->object; v++) {
+		if (strcmp(v->object, object) == 0 && !v->name)
+			return v;
+	}
+	return NULL;
+}
+
+const char *verb_name(const struct verb *verb, char text[VERB_NAME_MAX])
+{
+	snprintf(text, VERB_NAME_MAX, "%s%s%s", verb->object,
+		 verb->name ? " " : "", verb->name ? verb->name : "");
+	return text;
+}
+
+void verb_print_usage(const struct verb *verb, FILE *file)
+{
+	char name[VERB_NAME_MAX];
+
+	fputs(verb_name(verb, name), file);
+	if (*verb->args)
+		fprintf(file, " %s", verb->args);
+	for (const struct verb_option *o = verb->options; o && o->key; o++)
+		fprintf(file, " [%s%s%s]", o->key, o->value ? " " : "",
+			o->value ? o->value : "");
+	if (verb->flags & VERB_ALL)
+		fputs(" [--all]", file);
+}
