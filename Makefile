@@ -106,7 +106,7 @@ install: all
 	install -D -m 755 -t $(DESTDIR)$(SBINDIR) $(O)/fairleadd $(O)/fairlead
 	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man8 docs/fairlead.8 docs/fairleadd.8
 	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man5 docs/fairlead.yaml.5
-	install -D -m 644 docs/bash-completion $(DESTDIR)$(BASHCOMPDIR)/fairlead
+	install -D -m 644 docs/bash-completion/fairlead $(DESTDIR)$(BASHCOMPDIR)/fairlead
 	install -d -m 755 $(DESTDIR)$(UNITDIR) $(DESTDIR)/etc/fairlead
 	sed 's|@SBINDIR@|$(SBINDIR)|' docs/fairleadd.service > $(DESTDIR)$(UNITDIR)/fairleadd.service
 	install -m 640 docs/fairlead.yaml.example $(DESTDIR)/etc/fairlead/

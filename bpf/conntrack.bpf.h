@@ -18,7 +18,6 @@
 /* Possible CPUs; the daemon sets it before loading. 0 or 1: no rescue. */
 const volatile __u32 ct_cpus;
 
-#define CT_CPUS_MAX 1024
 /* Lookups in other CPUs' maps that a CPU may spend a tick: about 3 % of it. */
 #define CT_RESCUE_LOOKUPS (1 << 19)
 
@@ -78,36 +77,52 @@ static __always_inline bool ct_may_rescue(__u32 now)
 	return r->lookups <= CT_RESCUE_LOOKUPS;
 }
 
+/* One walk over the CPUs' maps. */
+struct ct_search {
+	const struct pkt *pkt;
+	const struct flow *flow; /* NULL: not found yet */
+};
+
+/* Steps of bpf_loop: 0 goes on, 1 ends. One for each map, see vip.bpf.h. */
+static long ct_search4(__u32 cpu, struct ct_search *search)
+{
+	void *flows = bpf_map_lookup_elem(&flows4, &cpu);
+
+	if (flows)
+		search->flow = bpf_map_lookup_elem(flows, &search->pkt->key4);
+	return search->flow != NULL;
+}
+
+static long ct_search6(__u32 cpu, struct ct_search *search)
+{
+	void *flows = bpf_map_lookup_elem(&flows6, &cpu);
+
+	if (flows)
+		search->flow = bpf_map_lookup_elem(flows, &search->pkt->key6);
+	return search->flow != NULL;
+}
+
 /*
  * A packet in the middle of a flow that this CPU does not know: when the NIC's
  * RSS or the scheduler has moved the flow here, another CPU knows it, and the
  * table may meanwhile say something else. Not for a SYN, which has no past.
+ *
+ * bpf_loop: the verifier walks a plain loop once for each CPU, and gives up
+ * at some 800 of them.
  */
 static __always_inline __u16 ct_rescue(const struct pkt *pkt, bool v6, __u32 now,
 				       struct ct *ct)
 {
-	const struct flow *flow;
-	void *flows;
-	__u32 cpu;
+	struct ct_search search = { .pkt = pkt };
 
 	if (ct_cpus < 2 || pkt->syn || !ct_may_rescue(now))
 		return 0;
 
-	for (cpu = 0; cpu < CT_CPUS_MAX && cpu < ct_cpus; cpu++) {
-		__u32 key = cpu;
-
-		flows = v6 ? bpf_map_lookup_elem(&flows6, &key) :
-			     bpf_map_lookup_elem(&flows4, &key);
-		if (!flows)
-			continue;
-		flow = v6 ? bpf_map_lookup_elem(flows, &pkt->key6) :
-			    bpf_map_lookup_elem(flows, &pkt->key4);
-		if (flow) {
-			ct->rescued = true;
-			return flow->backend;
-		}
-	}
-	return 0;
+	bpf_loop(ct_cpus, v6 ? ct_search6 : ct_search4, &search, 0);
+	if (!search.flow)
+		return 0;
+	ct->rescued = true;
+	return search.flow->backend;
 }
 
 /*

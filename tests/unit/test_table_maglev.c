@@ -246,6 +246,44 @@ static void sort_agrees_with_the_library(void **state)
 	}
 }
 
+/* Long common beginnings, beginnings of each other, bytes above 127. */
+static void names_sort_as_unsigned_bytes(void **state)
+{
+	static char names[200][24];
+	struct table_backend set[200];
+	struct random random = { 4 };
+	uint16_t order[200];
+	size_t duplicate;
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		size_t n = 2 + random_below(&random, 198);
+		uint32_t letters = 1 + random_below(&random, 3);
+
+		for (size_t i = 0; i < n; i++) {
+			uint32_t length = 8 + random_below(&random, 12);
+
+			memset(names[i], 0, sizeof(names[i]));
+			memset(names[i], 'x', round % 8);
+			for (uint32_t at = round % 8; at < length; at++)
+				names[i][at] = "az\xc3\x80"[random_below(
+					&random, 1 + letters)];
+			set[i] = (struct table_backend){ names[i], 1 };
+		}
+		assert_int_equal(table_sort(set, n, order, &duplicate), 0);
+		for (size_t i = 1; i < n; i++) {
+			int compared = strcmp(names[order[i - 1]],
+					      names[order[i]]);
+
+			assert_true(compared <= 0);
+			if (!duplicate || i < duplicate)
+				assert_true(compared < 0);
+			else if (i == duplicate)
+				assert_int_equal(compared, 0);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +307,7 @@ int main(void)
 		cmocka_unit_test(
 			turns_of_the_heaviest_weights_are_in_exact_order),
 		cmocka_unit_test(sort_agrees_with_the_library),
+		cmocka_unit_test(names_sort_as_unsigned_bytes),
 	};
 
 	return cmocka_run_group_tests_name("table builders", tests, NULL, NULL);

@@ -133,6 +133,7 @@ static int make_backends(struct maker *m)
 	}
 	m->plan->n_backends = n;
 	m->plan->last_backend = m->ids->last;
+	plan_sort(m->plan); /* members look their backends up */
 	return 0;
 }
 

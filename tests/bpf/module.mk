@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The balancer's program under BPF_PROG_RUN: one binary for each test_*.c.
+
+TEST_LIB := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/*.c))
+BPF_TEST_OBJS := $(patsubst %.c,$(O)/%.o,$(wildcard tests/bpf/scenarios_*.c)) \
+	$(O)/tests/bpf/world.o $(TEST_LIB)
+BPF_TESTS := $(patsubst %.c,$(O)/%,$(wildcard tests/bpf/test_*.c))
+ROOT_TESTS += $(BPF_TESTS)
+
+$(BPF_TESTS): $(O)/tests/bpf/%: $(O)/tests/bpf/%.o $(BPF_TEST_OBJS)
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@

@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What holds over many packets, and so fits no scenario row. */
+#include "world.h"
+
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <cmocka.h>
+
+#include "insn_budget.h"
+#include "tests/lib/siphash.h"
+
+static struct world world;
+
+static int reset_world(void **state)
+{
+	(void)state;
+	world_reset(&world);
+	return 0;
+}
+
+static void send_spec(const struct frame_spec *spec, struct run *run)
+{
+	static const struct run_options usual;
+	struct frame in;
+
+	frame_build(spec, &in);
+	world_run(&world, &in, &usual, run);
+}
+
+/* The slot that a flow falls on. */
+
+/* Seven backends stand for a digit: a slot has seven digits to base 7. */
+#define SLOT_BASE 7
+#define SLOT_DIGITS 7
+
+static uint16_t digit_owner(uint32_t slot, uint32_t unit)
+{
+	return 1 + slot / unit % SLOT_BASE;
+}
+
+/* Add unit * digit to the slot of each flow. */
+static void read_digit(const struct frame_spec *flows, size_t n, uint32_t unit,
+		       uint32_t *slots)
+{
+	struct run run;
+
+	for (size_t i = 0; i < n; i++) {
+		send_spec(&flows[i], &run);
+		assert_int_equal(run.verdict, XDP_TX);
+		slots[i] += unit * (world_sent_to(&run) - 1);
+	}
+}
+
+static void read_slots(const struct frame_spec *flows, size_t n, uint32_t size,
+		       uint32_t *slots)
+{
+	memset(slots, 0, n * sizeof(*slots));
+	world_flows(&world, 0);
+	for (uint32_t unit = 1; unit < size; unit *= SLOT_BASE) {
+		world_table_by(&world, T_MAIN, size, digit_owner, unit);
+		read_digit(flows, n, unit, slots);
+	}
+}
+
+static void slots_are_those_of_the_published_vectors(void **state)
+{
+	static const struct frame_spec flows[] = {
+		{ .src = "10.0.0.1", .sport = 12345, .dst = VECTOR_TCP4,
+		  .dport = 443 },
+		{ .src = "203.0.113.7", .sport = 40000, .dst = VECTOR_UDP4,
+		  .dport = 53, .protocol = IPPROTO_UDP },
+	};
+	uint32_t slots[2];
+
+	(void)state;
+	read_slots(flows, 2, 65537, slots);
+	assert_int_equal(slots[0], 30279);
+	assert_int_equal(slots[1], 16595);
+}
+
+/* As set_hash_key in world.c. */
+static const uint8_t HASH_KEY[16] = { 0, 1, 2,	3,  4,	5,  6,	7,
+				      8, 9, 10, 11, 12, 13, 14, 15 };
+
+static void siphash_of_the_tests_agrees_with_the_vectors(void **state)
+{
+	/* 10.0.0.1 192.0.2.1 12345 443 6 */
+	uint8_t bytes[13] = { 10, 0, 0, 1, 192, 0, 2, 1, 0x30, 0x39, 1, 0xbb, 6 };
+
+	(void)state;
+	assert_true(siphash13(HASH_KEY, bytes, sizeof(bytes)) == 0x7646d8028f5f474bULL);
+	memset(bytes, 0, sizeof(bytes));
+	assert_true(siphash13(HASH_KEY, bytes, sizeof(bytes)) == 0x23c1a1b1aaa0af63ULL);
+}
+
+static uint32_t expected_slot(const struct frame_spec *flow, uint32_t size)
+{
+	size_t address = flow->v6 ? 16 : 4;
+	uint8_t tuple[37];
+	uint8_t *at = tuple + 2 * address;
+	unsigned __int128 hash;
+
+	frame_address(flow->src, flow->v6, tuple);
+	frame_address(flow->dst, flow->v6, tuple + address);
+	at[0] = flow->sport >> 8;
+	at[1] = flow->sport & 0xff;
+	at[2] = VIP_PORT >> 8;
+	at[3] = VIP_PORT & 0xff;
+	at[4] = IPPROTO_TCP;
+	hash = siphash13(HASH_KEY, tuple, 2 * address + 5);
+	return (uint64_t)(hash >> 32) * size >> 32;
+}
+
+#define N_FLOWS 48
+
+static void slot_is_the_keyed_hash_scaled_to_the_size_swapped_in(void **state)
+{
+	static const uint32_t sizes[] = { 65537, 251, 655373, 509 };
+	static char text[N_FLOWS][40];
+	struct frame_spec flows[N_FLOWS] = { 0 };
+	uint32_t slots[N_FLOWS];
+
+	(void)state;
+	for (int i = 0; i < N_FLOWS; i++) {
+		flows[i].v6 = i % 2;
+		flows[i].dst = i % 2 ? VIP6 : VIP4;
+		flows[i].src = text[i];
+		flows[i].sport = 1024 + i * 1237;
+		snprintf(text[i], sizeof(text[i]),
+			 i % 2 ? "2001:db8:c::%d" : "198.51.100.%d", i + 1);
+	}
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+		read_slots(flows, N_FLOWS, sizes[s], slots);
+		for (int i = 0; i < N_FLOWS; i++)
+			assert_int_equal(slots[i], expected_slot(&flows[i], sizes[s]));
+	}
+}
+
+/* What outer headers carry for receivers to hash. */
+
+#define ENTROPY_FLOWS 1024
+#define ENTROPY_BUCKETS 16
+
+struct entropy {
+	uint32_t label; /* 0 when the outer header is IPv4 */
+	uint16_t port;  /* 0 when it is IPIP */
+};
+
+static struct entropy entropy_of(const struct frame_spec *spec,
+				 enum backend_id id)
+{
+	const struct tunnel *tunnel = world_tunnel(id);
+	struct entropy entropy = { 0 };
+	struct run run;
+
+	send_spec(spec, &run);
+	assert_int_equal(run.verdict, XDP_TX);
+	assert_int_equal(world_sent_to(&run), id);
+	if (tunnel->outer6)
+		entropy.label = frame_flow_label(&run.out);
+	if (tunnel->gue_port)
+		entropy.port = frame_udp_source(&run.out, tunnel->outer6);
+	return entropy;
+}
+
+static void expect_stable(enum backend_id id, bool v6)
+{
+	const struct frame_spec packets[] = {
+		{ .v6 = v6, .tcp_flags = TCP_SYN },
+		{ .v6 = v6 },
+		{ .v6 = v6, .payload = 900, .tos = 0xb8 },
+		{ .v6 = v6, .tcp_flags = TCP_FIN | TCP_ACK, .padding = 3 },
+	};
+	struct entropy first = entropy_of(&packets[0], id);
+
+	for (size_t i = 1; i < sizeof(packets) / sizeof(packets[0]); i++) {
+		struct entropy other = entropy_of(&packets[i], id);
+
+		assert_int_equal(other.label, first.label);
+		assert_int_equal(other.port, first.port);
+	}
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Few flows share a number, and their low bits pick queues evenly. */
+static void expect_spread(const char *what, uint32_t *values, uint32_t space)
+{
+	unsigned int buckets[ENTROPY_BUCKETS] = { 0 };
+	unsigned int distinct = 1, mean = ENTROPY_FLOWS / ENTROPY_BUCKETS;
+
+	for (int i = 0; i < ENTROPY_FLOWS; i++)
+		buckets[values[i] % ENTROPY_BUCKETS]++;
+	for (int i = 0; i < ENTROPY_BUCKETS; i++) {
+		if (buckets[i] < mean / 2 || buckets[i] > mean * 2)
+			fail_msg("%s: %u of %u flows end in %x", what,
+				 buckets[i], ENTROPY_FLOWS, i);
+	}
+
+	qsort(values, ENTROPY_FLOWS, sizeof(*values), compare_u32);
+	for (int i = 1; i < ENTROPY_FLOWS; i++)
+		distinct += values[i] != values[i - 1];
+	/* Random numbers collide n^2 / 2m times; twice that is allowed. */
+	if (distinct + ENTROPY_FLOWS * (ENTROPY_FLOWS / (double)space) + 2 <
+	    ENTROPY_FLOWS)
+		fail_msg("%s: only %u numbers for %u flows", what, distinct,
+			 ENTROPY_FLOWS);
+}
+
+static void expect_entropy(enum backend_id id, bool v6, bool by_port)
+{
+	const struct tunnel *tunnel = world_tunnel(id);
+	static uint32_t labels[ENTROPY_FLOWS], ports[ENTROPY_FLOWS];
+	char src[40];
+
+	for (int i = 0; i < ENTROPY_FLOWS; i++) {
+		struct frame_spec spec = { .v6 = v6 };
+		struct entropy entropy;
+
+		snprintf(src, sizeof(src), v6 ? "2001:db8:c::%x:%x" : "10.9.%d.%d",
+			 i >> 8, i & 0xff);
+		if (by_port)
+			spec.sport = 1024 + i;
+		else
+			spec.src = src;
+		entropy = entropy_of(&spec, id);
+		labels[i] = entropy.label;
+		ports[i] = entropy.port;
+		if (tunnel->gue_port)
+			assert_in_range(entropy.port, 0xc000, 0xffff);
+	}
+	if (tunnel->outer6)
+		expect_spread("flow label", labels, 1 << 20);
+	if (tunnel->gue_port)
+		expect_spread("UDP source port", ports, 1 << 14);
+}
+
+static void each_entropy(void (*check)(enum backend_id id, bool v6))
+{
+	static const enum backend_id ids[] = { B_IPIP6, B_GUE4, B_GUE6 };
+
+	for (size_t i = 0; i < 3; i++) {
+		world_table(&world, T_MAIN, WORLD_TABLE_SIZE, ids[i]);
+		world_flows(&world, WORLD_FLOWS);
+		check(ids[i], false);
+		check(ids[i], true);
+	}
+}
+
+static void spread_over_ports(enum backend_id id, bool v6)
+{
+	expect_entropy(id, v6, true);
+}
+
+static void spread_over_addresses(enum backend_id id, bool v6)
+{
+	expect_entropy(id, v6, false);
+}
+
+static void label_and_source_port_stay_with_the_flow(void **state)
+{
+	(void)state;
+	each_entropy(expect_stable);
+}
+
+static void label_and_source_port_spread_over_client_ports(void **state)
+{
+	(void)state;
+	each_entropy(spread_over_ports);
+}
+
+static void label_and_source_port_spread_over_clients(void **state)
+{
+	(void)state;
+	each_entropy(spread_over_addresses);
+}
+
+/* Flow entries. */
+
+#define SMALL_FLOWS 1024
+#define MANY_FLOWS 3000
+
+static struct frame_spec flow_number(int i, bool v6, uint8_t tcp_flags)
+{
+	return (struct frame_spec){
+		.v6 = v6,
+		.sport = 1024 + i,
+		.tcp_flags = tcp_flags,
+	};
+}
+
+static bool flow_lookup(int i, bool v6, struct flow *flow)
+{
+	struct flow_key4 key4 = { 0 };
+	struct flow_key6 key6 = { 0 };
+
+	key4.sport = key6.sport = htons(1024 + i);
+	key4.dport = key6.dport = htons(VIP_PORT);
+	key4.protocol = key6.protocol = IPPROTO_TCP;
+	frame_address(CLIENT4, false, (uint8_t *)&key4.src);
+	frame_address(VIP4, false, (uint8_t *)&key4.dst);
+	frame_address(CLIENT6, true, key6.src);
+	frame_address(VIP6, true, key6.dst);
+	return bpf_map_lookup_elem(v6 ? world.flows6 : world.flows4,
+				   v6 ? (void *)&key6 : (void *)&key4, flow) == 0;
+}
+
+static void send_known(const bool *known, bool v6, uint8_t tcp_flags)
+{
+	struct run run;
+
+	for (int i = 0; i < MANY_FLOWS; i++) {
+		struct frame_spec spec = flow_number(i, v6, tcp_flags);
+
+		if (known[i])
+			send_spec(&spec, &run);
+	}
+}
+
+/* The kernel frees a batch of entries when a full map gets a key it has. */
+static void expect_no_eviction(bool v6)
+{
+	static bool known[MANY_FLOWS];
+	unsigned int n = 0;
+	struct flow flow;
+	struct counts counts;
+	struct run run;
+
+	for (int i = 0; i < MANY_FLOWS; i++) {
+		struct frame_spec spec = flow_number(i, v6, TCP_SYN);
+
+		send_spec(&spec, &run);
+	}
+	for (int i = 0; i < MANY_FLOWS; i++)
+		n += known[i] = flow_lookup(i, v6, &flow);
+	assert_int_equal(n, world_count_flows(&world, v6));
+	assert_in_range(n, SMALL_FLOWS / 2, SMALL_FLOWS);
+
+	send_known(known, v6, TCP_ACK); /* a hit */
+	send_known(known, v6, TCP_SYN); /* confirmed: chooses in place */
+	send_known(known, v6, TCP_ACK);
+	for (int i = 0; i < MANY_FLOWS; i++)
+		assert_int_equal(flow_lookup(i, v6, &flow), known[i]);
+	world_counts(&world, &counts);
+	assert_int_equal(counts.vips[v6 ? V_WEB6 : V_WEB4].new_flows,
+			 MANY_FLOWS + n);
+}
+
+static void packets_of_known_flows_evict_nothing_from_a_full_map(void **state)
+{
+	(void)state;
+	world_flows(&world, SMALL_FLOWS);
+	expect_no_eviction(false);
+	expect_no_eviction(true);
+}
+
+static uint32_t coarse_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (now.tv_sec * 1000000000ULL + now.tv_nsec) >> 30;
+}
+
+static void flow_entry_says_backend_stage_and_time(void **state)
+{
+	for (int v6 = 0; v6 < 2; v6++) {
+		struct frame_spec syn = flow_number(0, v6, TCP_SYN);
+		struct frame_spec ack = flow_number(0, v6, TCP_ACK);
+		uint32_t start = coarse_seconds();
+		struct flow flow;
+		struct run run;
+
+		send_spec(&syn, &run);
+		assert_true(flow_lookup(0, v6, &flow));
+		assert_int_equal(flow.backend, B_IPIP4);
+		assert_int_equal(flow.flags, 0);
+		assert_in_range(flow.seen, start, coarse_seconds());
+
+		send_spec(&ack, &run);
+		assert_true(flow_lookup(0, v6, &flow));
+		assert_int_equal(flow.flags, FLOW_CONFIRMED);
+		assert_in_range(flow.seen, start, coarse_seconds());
+		assert_int_equal(world_count_flows(&world, v6), 1);
+	}
+	(void)state;
+}
+
+static void hit_refreshes_an_old_entry(void **state)
+{
+	struct frame_spec spec = flow_number(0, false, TCP_ACK);
+	uint32_t start = coarse_seconds();
+	struct flow flow;
+	uint8_t key[sizeof(struct flow_key4)];
+	struct run run;
+
+	(void)state;
+	send_spec(&spec, &run);
+	assert_true(flow_lookup(0, false, &flow));
+	assert_int_equal(bpf_map_get_next_key(world.flows4, NULL, key), 0);
+	flow.seen = 0;
+	assert_int_equal(bpf_map_update_elem(world.flows4, key, &flow, BPF_ANY), 0);
+
+	send_spec(&spec, &run);
+	assert_true(flow_lookup(0, false, &flow));
+	assert_in_range(flow.seen, start, coarse_seconds());
+}
+
+/* This CPU's share of lookups in the maps of others, as if it were spent. */
+static void spend_rescues(uint32_t tick)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct ct_rescue { uint32_t tick, lookups; } *values;
+	uint32_t zero = 0;
+
+	values = calloc(cpus, sizeof(*values));
+	assert_non_null(values);
+	for (int i = 0; i < cpus; i++) {
+		values[i].tick = tick;
+		values[i].lookups = 1U << 30;
+	}
+	assert_int_equal(bpf_map_update_elem(
+				 bpf_map__fd(world.skel->maps.ct_rescues), &zero,
+				 values, BPF_ANY),
+			 0);
+	free(values);
+}
+
+static void spent_share_of_lookups_leaves_other_cpus_alone_for_a_tick(void **state)
+{
+	struct frame_spec spec = flow_number(0, false, TCP_ACK);
+	uint32_t tick;
+	struct run run;
+
+	(void)state;
+	/* Again when the tick passes meanwhile: once in a second at most. */
+	do {
+		world_reset(&world);
+		send_spec(&spec, &run);
+		world_flows_move(&world);
+		world_table(&world, T_MAIN, WORLD_TABLE_SIZE, B_NEXT);
+		tick = coarse_seconds();
+		spend_rescues(tick);
+		send_spec(&spec, &run);
+	} while (tick != coarse_seconds());
+	assert_int_equal(world_sent_to(&run), B_NEXT);
+
+	world_reset(&world);
+	send_spec(&spec, &run);
+	world_flows_move(&world);
+	world_table(&world, T_MAIN, WORLD_TABLE_SIZE, B_NEXT);
+	spend_rescues(coarse_seconds() - 1);
+	send_spec(&spec, &run);
+	assert_int_equal(world_sent_to(&run), B_IPIP4);
+}
+
+static void packet_that_is_dropped_or_passed_leaves_no_entry(void **state)
+{
+	static const struct frame_spec packets[] = {
+		{ .dst = OTHER4 },
+		{ .dport = 80 },
+		{ .ihl = 4 },
+		{ .fragment = 0x2000 },
+		{ .ip_len = 39 },
+		{ .dst = TABLELESS4 },
+	};
+	struct run run;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++)
+		send_spec(&packets[i], &run);
+	assert_int_equal(world_count_flows(&world, false), 0);
+	assert_int_equal(world_count_flows(&world, true), 0);
+}
+
+/* The program itself. */
+
+static bool within_budget(const char *what, unsigned int recorded,
+			  unsigned int now)
+{
+	print_message("           %s instructions: %u, recorded %u\n", what,
+		      now, recorded);
+	return now <= recorded + recorded / 4;
+}
+
+static void program_has_not_grown_by_a_quarter(void **state)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t size = sizeof(info);
+	int fd = bpf_program__fd(world.skel->progs.fairlead);
+	bool within;
+
+	(void)state;
+	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &size), 0);
+	within = within_budget("verified", INSNS_VERIFIED, info.verified_insns);
+	within &= within_budget("translated", INSNS_TRANSLATED,
+				info.xlated_prog_len / sizeof(struct bpf_insn));
+	if (!within)
+		fail_msg("the program has grown by more than a quarter; when "
+			 "that is meant, see tests/bpf/insn_budget.h");
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, reset_world)
+
+int main(void)
+{
+	static const struct CMUnitTest properties[] = {
+		TEST(siphash_of_the_tests_agrees_with_the_vectors),
+		TEST(slots_are_those_of_the_published_vectors),
+		TEST(slot_is_the_keyed_hash_scaled_to_the_size_swapped_in),
+		TEST(label_and_source_port_stay_with_the_flow),
+		TEST(label_and_source_port_spread_over_client_ports),
+		TEST(label_and_source_port_spread_over_clients),
+		TEST(packets_of_known_flows_evict_nothing_from_a_full_map),
+		TEST(flow_entry_says_backend_stage_and_time),
+		TEST(hit_refreshes_an_old_entry),
+		TEST(spent_share_of_lookups_leaves_other_cpus_alone_for_a_tick),
+		TEST(packet_that_is_dropped_or_passed_leaves_no_entry),
+		TEST(program_has_not_grown_by_a_quarter),
+	};
+	int result = world_open(&world);
+
+	if (result)
+		return result;
+	result = cmocka_run_group_tests(properties, NULL, NULL);
+	world_close(&world);
+	return result;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Runs every scenario row; see scenario.h. */
+#include "scenario.h"
+
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct scenario_list *const lists[] = {
+	&scenarios_pass,
+	&scenarios_encap,
+	&scenarios_flow,
+	&scenarios_drop,
+};
+
+#define N_LISTS (sizeof(lists) / sizeof(lists[0]))
+
+static struct world world;
+static int step_number; /* in the running scenario, for messages */
+
+static uint8_t step_vip(const struct step *step)
+{
+	bool udp = step->in.protocol == IPPROTO_UDP;
+
+	if (step->vip || step->outcome != OUTCOME_SEND)
+		return step->vip;
+	if (step->in.v6)
+		return udp ? V_DNS6 : V_WEB6;
+	return udp ? V_DNS4 : V_WEB4;
+}
+
+static void count_sent(const struct step *step, const struct frame *in,
+		       struct counts *counts)
+{
+	struct backend_counters *backend = &counts->backends[step->backend];
+	struct vip_counters *vip = &counts->vips[step_vip(step)];
+	size_t bytes = frame_ip_length(in);
+
+	if (step->verdict == XDP_TX)
+		counts->totals.sent_tx++;
+	else
+		counts->totals.sent_redirect++;
+	vip->packets++;
+	vip->bytes += bytes;
+	vip->new_flows += step->new_flow;
+	backend->packets++;
+	backend->bytes += bytes;
+	backend->new_flows += step->new_flow;
+}
+
+/* What the program must have counted once this step is over. */
+static void count_step(const struct step *step, const struct frame *in,
+		       struct counts *counts)
+{
+	switch (step->outcome) {
+	case OUTCOME_PASS:
+		counts->totals.passed++;
+		break;
+	case OUTCOME_SEND:
+		count_sent(step, in, counts);
+		break;
+	case OUTCOME_DROP:
+		counts->drops[step->reason].packets++;
+		counts->drops[step->reason].bytes += in->size;
+		if (step->vip)
+			counts->vips[step->vip].drops++;
+		break;
+	case OUTCOME_END:
+		break;
+	}
+}
+
+static void expect_counter(const char *what, uint64_t expected, uint64_t got)
+{
+	if (expected != got)
+		fail_msg("step %d: %s: expected %llu, got %llu", step_number,
+			 what, (unsigned long long)expected, (unsigned long long)got);
+}
+
+static void expect_object(const char *object, unsigned int id,
+			  const char *const *names, const void *expected,
+			  const void *got, size_t n)
+{
+	const uint64_t *e = expected, *g = got;
+	char what[64];
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(what, sizeof(what), "%s %u %s", object, id, names[i]);
+		expect_counter(what, e[i], g[i]);
+	}
+}
+
+static void expect_counts(const struct counts *e, const struct counts *g)
+{
+	static const char *const totals[] = { "passed", "sent_tx", "sent_redirect",
+					      "pad" };
+	static const char *const drops[] = { "packets", "bytes" };
+	static const char *const vips[] = { "packets", "bytes", "new_flows",
+					    "drops" };
+	static const char *const backends[] = { "packets", "bytes", "new_flows",
+						"pad" };
+
+	for (unsigned int i = 0; i < DROP_REASON__MAX; i++)
+		expect_object("drop reason", i, drops, &e->drops[i], &g->drops[i], 2);
+	expect_object("totals", 0, totals, &e->totals, &g->totals, 4);
+	for (unsigned int i = 0; i < V__MAX; i++)
+		expect_object("vip", i, vips, &e->vips[i], &g->vips[i], 4);
+	for (unsigned int i = 0; i < B__MAX; i++)
+		expect_object("backend", i, backends, &e->backends[i],
+			      &g->backends[i], 4);
+}
+
+static void expect_frame(const struct step *step, const struct frame *in,
+			 const struct frame *got)
+{
+	struct frame expected = *in;
+
+	if (step->outcome == OUTCOME_DROP)
+		return;
+	if (step->outcome == OUTCOME_SEND) {
+		const struct tunnel *tunnel = world_tunnel(step->backend);
+
+		frame_wrap(in, tunnel, &expected);
+		if (got->size == expected.size)
+			frame_copy_entropy(got, tunnel, &expected);
+	}
+	if (!frame_equal(stdout, &expected, got))
+		fail_msg("step %d: another frame came out than expected",
+			 step_number);
+}
+
+static void run_step(const struct step *step, struct counts *expected)
+{
+	struct counts counted;
+	struct frame in;
+	struct run run;
+
+	if (step->before)
+		step->before(&world);
+	frame_build(&step->in, &in);
+	world_run(&world, &in, &step->with, &run);
+	count_step(step, &in, expected);
+
+	world_counts(&world, &counted);
+	expect_counts(expected, &counted);
+	expect_counter("verdict", step->verdict, run.verdict);
+	expect_frame(step, &in, &run.out);
+}
+
+static void run_scenario(void **state)
+{
+	const struct scenario *scenario = *state;
+	struct counts expected = { 0 };
+
+	world_reset(&world);
+	if (scenario->table)
+		world_table(&world, T_MAIN, WORLD_TABLE_SIZE, scenario->table);
+
+	assert_int_not_equal(scenario->steps[0].outcome, OUTCOME_END);
+	step_number = 0;
+	for (const struct step *step = scenario->steps; step->outcome; step++) {
+		step_number++;
+		run_step(step, &expected);
+	}
+}
+
+static bool reason_has_row(unsigned int reason)
+{
+	for (size_t l = 0; l < N_LISTS; l++) {
+		for (size_t i = 0; i < lists[l]->n; i++) {
+			const struct step *step = lists[l]->rows[i].steps;
+
+			for (; step->outcome; step++) {
+				if (step->outcome == OUTCOME_DROP &&
+				    step->reason == reason)
+					return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void every_drop_reason_has_a_row(void **state)
+{
+	(void)state;
+#define X(id, name, label, help)                                         \
+	if (!reason_has_row(id))                                         \
+		fail_msg("no scenario drops a packet with reason '%s'",  \
+			 label);
+	DROP_REASONS(X)
+#undef X
+}
+
+int main(void)
+{
+	struct CMUnitTest *tests;
+	size_t n = 0, room = 1;
+	int result;
+
+	result = world_open(&world);
+	if (result)
+		return result;
+
+	for (size_t l = 0; l < N_LISTS; l++)
+		room += lists[l]->n;
+	tests = calloc(room, sizeof(*tests));
+	if (!tests)
+		return EXIT_FAILURE;
+
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(every_drop_reason_has_a_row);
+	for (size_t l = 0; l < N_LISTS; l++) {
+		for (size_t i = 0; i < lists[l]->n; i++) {
+			const struct scenario *row = &lists[l]->rows[i];
+
+			tests[n++] = (struct CMUnitTest){
+				.name = row->name,
+				.test_func = run_scenario,
+				.initial_state = (void *)row,
+			};
+		}
+	}
+	result = _cmocka_run_group_tests("scenarios", tests, n, NULL, NULL);
+	free(tests);
+	world_close(&world);
+	return result;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_TEST_CLI_FAKE_H
+#define FAIRLEAD_TEST_CLI_FAKE_H
+
+/*
+ * A daemon that says what it is told to: a child that takes one connection in
+ * a directory of its own, greets, reads one line, and replies. What it read is
+ * kept in a file, so that the test can look at it when the child has ended.
+ */
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "test_cli_all.h"
+
+#define FAKE_GREETING \
+	"{\"fairlead\": 1, \"version\": \"0.1.0\", \"instance\": \"main\"}\n"
+#define FAKE_LIFE_S 60 /* if all else fails */
+
+struct fake {
+	char dir[64], path[96], request_path[96];
+	pid_t pid;
+};
+
+static void fake_say(int fd, const char *text)
+{
+	size_t left = strlen(text);
+
+	while (left > 0) {
+		ssize_t n = send(fd, text, left, MSG_NOSIGNAL);
+
+		if (n < 0)
+			return;
+		text += n;
+		left -= (size_t)n;
+	}
+}
+
+/* Keeps the line that comes; 0 when the client goes away first. */
+static int fake_listen(const struct fake *f, int fd)
+{
+	FILE *in = fdopen(dup(fd), "r"), *out = fopen(f->request_path, "w");
+	int c = EOF;
+
+	while ((c = getc(in)) != EOF && c != '\n')
+		putc(c, out);
+	fclose(out);
+	fclose(in);
+	return c == '\n';
+}
+
+static void fake_serve(const struct fake *f, int listener,
+		       const char *greeting, const char *reply)
+{
+	int fd;
+
+	/* A failed test jumps out and cleans nothing up. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	alarm(FAKE_LIFE_S);
+	fd = accept(listener, NULL, NULL);
+	if (greeting)
+		fake_say(fd, greeting);
+	if ((!greeting || *greeting) && fake_listen(f, fd)) {
+		if (reply)
+			fake_say(fd, reply);
+		else
+			fake_listen(f, fd); /* silent until the client goes */
+	}
+	close(fd);
+}
+
+/*
+ * No greeting: silent. An empty one: hangs up at once. No reply: silent after
+ * the request.
+ */
+static void fake_start(struct fake *f, const char *greeting, const char *reply)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(f->dir, sizeof(f->dir), "/tmp/fairlead-test-XXXXXX");
+	assert_non_null(mkdtemp(f->dir));
+	snprintf(f->path, sizeof(f->path), "%s/sock", f->dir);
+	snprintf(f->request_path, sizeof(f->request_path), "%s/request",
+		 f->dir);
+	strcpy(sun.sun_path, f->path);
+	assert_int_equal(bind(listener, (struct sockaddr *)&sun, sizeof(sun)),
+			 0);
+	assert_int_equal(listen(listener, 1), 0);
+
+	f->pid = fork();
+	assert_true(f->pid >= 0);
+	if (f->pid == 0) {
+		fake_serve(f, listener, greeting, reply);
+		_exit(0);
+	}
+	close(listener);
+}
+
+static void fake_wait(struct fake *f)
+{
+	if (f->pid > 0)
+		waitpid(f->pid, NULL, 0);
+	f->pid = 0;
+}
+
+static void fake_stop(struct fake *f)
+{
+	if (f->pid > 0)
+		kill(f->pid, SIGKILL);
+	fake_wait(f);
+	unlink(f->path);
+	unlink(f->request_path);
+	rmdir(f->dir);
+}
+#define _cleanup_fake_ _cleanup_(fake_stop)
+
+/* What the child was asked, once it has ended. */
+static inline json_t *fake_request(struct fake *f)
+{
+	json_t *request;
+
+	fake_wait(f);
+	request = json_load_file(f->request_path, 0, NULL);
+	assert_non_null(request);
+	return request;
+}
+
+/* The reply that says so. */
+#define FAKE_OK(result) "{\"id\": 1, \"ok\": true, \"result\": " result "}\n"
+
+#endif
