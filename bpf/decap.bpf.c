@@ -3,7 +3,7 @@
  * The backend side: takes the outer header off packets that a balancer sent
  * here, and lets the kernel have what was inside.
  *
- *   Ethernet | IPv4 or IPv6 |                           inner packet   IPIP
+ *   Ethernet | IPv4 or IPv6 |                            inner packet   IPIP
  *   Ethernet | IPv4 or IPv6 | UDP (8) | GUE (4 + hlen) | inner packet   GUE
  *
  * A packet is ours when its inner destination is one of our VIPs. What is not
@@ -11,23 +11,17 @@
  * other tunnels.
  *
  * Outer checksums are not verified. The IPv4 one and a GUE packet's UDP one
- * cover what is thrown away, and the inner packet has its own.
+ * cover what is thrown away, and the inner packet has its own. Nor is the outer
+ * source: this runs before the host's firewall, which sees only inner packets,
+ * so the network has to keep strangers' tunnel packets from backends.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
 #include "ecn.bpf.h"
+#include "gue.bpf.h"
 #include "packet.bpf.h"
-
-/* draft-ietf-intarea-gue-09, section 3.1: variant, control bit, length. */
-#define GUE_HLEN_MASK 0x1f
-
-struct guehdr {
-	__u8 variant_c_hlen;
-	__u8 protocol;
-	__be16 flags;
-};
 
 /* GUE's UDP port; user space sets it before loading. */
 const volatile __u16 gue_port = GUE_PORT_DEFAULT;

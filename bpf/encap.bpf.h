@@ -14,17 +14,12 @@
  * as RFC 6935 allows for tunnels: the inner checksums protect what matters.
  */
 
+#include "gue.bpf.h"
 #include "maps.bpf.h"
 #include "packet.bpf.h"
 
 #define OUTER_TTL 64
 #define IP4_DONT_FRAGMENT 0x4000
-
-struct guehdr {
-	__u8 version_c_hlen; /* 2 + 1 + 5 bits: all zero here */
-	__u8 protocol;       /* of the inner packet */
-	__be16 flags;
-};
 
 /* 2^64 over the golden ratio: a multiplier that reaches every bit above. */
 #define ENTROPY_MULTIPLIER 0x9e3779b97f4a7c15ULL
@@ -102,7 +97,7 @@ static __always_inline void encap_gue(struct udphdr *udp,
 	udp->dest = backend->gue_port;
 	udp->len = bpf_htons(udp_len);
 	udp->check = 0;
-	gue->version_c_hlen = 0;
+	gue->variant_c_hlen = 0;
 	gue->protocol = inner_protocol;
 	gue->flags = 0;
 }

@@ -10,3 +10,6 @@ ROOT_TESTS += $(BPF_TESTS)
 $(BPF_TESTS): $(O)/tests/bpf/%: $(O)/tests/bpf/%.o $(BPF_TEST_OBJS)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
+
+# It runs the bench.
+$(O)/tests/bpf/test_bench: | $(O)/tests/bench/bench

@@ -69,7 +69,7 @@ static inline struct outcome fairlead(const char *format, ...)
 static inline struct outcome fairlead(const char *format, ...)
 {
 	_cleanup_free_ char *line = NULL;
-	char *argv[ARGV_MAX] = {(char *)"fairlead"}, *rest, *word;
+	char *argv[ARGV_MAX] = { (char *)"fairlead" }, *rest, *word;
 	struct outcome o = {};
 	size_t out_size, err_size;
 	FILE *out = open_memstream(&o.out, &out_size);

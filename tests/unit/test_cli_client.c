@@ -2,8 +2,7 @@
 /* The control protocol from the client's side, and every way it can fail. */
 #include "test_cli_fake.h"
 
-static int ask(const struct client_address *address, char *code,
-	       struct err *err)
+static int ask(const struct client_address *address, char *code, struct err *err)
 {
 	_cleanup_client_ struct client *client = NULL;
 	json_auto_t *result = NULL;
@@ -19,15 +18,15 @@ static int ask(const struct client_address *address, char *code,
 static int ask_fake(const struct fake *f, int connect_ms, int reply_ms,
 		    char *code, struct err *err)
 {
-	struct client_address address = {.path = f->path,
-					 .instance = "main",
-					 .connect_timeout_ms = connect_ms,
-					 .reply_timeout_ms = reply_ms};
+	struct client_address address = { .path = f->path,
+					  .instance = "main",
+					  .connect_timeout_ms = connect_ms,
+					  .reply_timeout_ms = reply_ms };
 
 	return ask(&address, code, err);
 }
 
-#define PATIENT_MS 30000
+#define PATIENT_MS   30000
 #define IMPATIENT_MS 50
 
 static void a_request_and_its_reply_are_one_line_each(void **state)
@@ -40,16 +39,16 @@ static void a_request_and_its_reply_are_one_line_each(void **state)
 	fake_start(&f, FAKE_GREETING, FAKE_OK("{}"));
 	assert_int_equal(ask_fake(&f, PATIENT_MS, PATIENT_MS, code, NULL), 0);
 	request = fake_request(&f);
-	expected = json_pack("{s:i, s:s, s:{}}", "id", 1, "verb",
-			     "show.status", "args");
+	expected = json_pack("{s:i, s:s, s:{}}", "id", 1, "verb", "show.status",
+			     "args");
 	assert_true(json_equal(request, expected));
 }
 
 static void no_socket_means_that_the_daemon_does_not_run(void **state)
 {
-	struct client_address address = {.path = "/nonexistent/sock",
-					 .instance = "two",
-					 .connect_timeout_ms = PATIENT_MS};
+	struct client_address address = { .path = "/nonexistent/sock",
+					  .instance = "two",
+					  .connect_timeout_ms = PATIENT_MS };
 	struct err err = {};
 
 	(void)state;
@@ -77,7 +76,7 @@ static void a_socket_that_nobody_listens_at_means_the_same(void **state)
 static void a_path_too_long_for_a_socket_is_refused(void **state)
 {
 	char path[200];
-	struct client_address address = {.path = path, .instance = "main"};
+	struct client_address address = { .path = path, .instance = "main" };
 	struct err err = {};
 
 	(void)state;
@@ -119,9 +118,9 @@ static void a_daemon_that_hangs_up_is_said_to_have(void **state)
 	static const struct {
 		const char *greeting, *reply;
 	} rows[] = {
-		{"", ""},
-		{FAKE_GREETING, ""},
-		{FAKE_GREETING, "{\"id\": 1, \"ok\""},
+		{ "", "" },
+		{ FAKE_GREETING, "" },
+		{ FAKE_GREETING, "{\"id\": 1, \"ok\"" },
 	};
 
 	(void)state;
@@ -131,9 +130,8 @@ static void a_daemon_that_hangs_up_is_said_to_have(void **state)
 		struct err err = {};
 
 		fake_start(&f, rows[i].greeting, rows[i].reply);
-		assert_int_equal(
-			ask_fake(&f, PATIENT_MS, PATIENT_MS, code, &err),
-			-ENOTCONN);
+		assert_int_equal(ask_fake(&f, PATIENT_MS, PATIENT_MS, code, &err),
+				 -ENOTCONN);
 		assert_contains(err.text, "closed the connection");
 	}
 }
@@ -158,26 +156,24 @@ static void what_is_not_the_protocol_is_not_understood(void **state)
 	static const struct {
 		const char *greeting, *reply, *why;
 	} rows[] = {
-		{"SSH-2.0\r\n", NULL, "not a JSON object"},
-		{"[]\n", NULL, "not a JSON object"},
-		{"{}\n", NULL, "does not greet"},
-		{"{\"fairlead\": \"1\"}\n", NULL, "does not greet"},
-		{FAKE_GREETING, "\n", "not a JSON object"},
-		{FAKE_GREETING, "{\"ok\": true, \"ok\": true}\n",
-		 "not a JSON object"},
-		{FAKE_GREETING, "{}\n", "does not say 'ok'"},
-		{FAKE_GREETING, "{\"id\": 1, \"ok\": 1}\n",
-		 "does not say 'ok'"},
-		{FAKE_GREETING, "{\"id\": 1, \"ok\": true}\n",
-		 "has no 'result'"},
-		{FAKE_GREETING, FAKE_OK("[]"), "has no 'result'"},
-		{FAKE_GREETING, "{\"id\": 2, \"ok\": true, \"result\": {}}\n",
-		 "to another request"},
-		{FAKE_GREETING, "{\"id\": 1, \"ok\": false}\n",
-		 "no 'code' and 'message'"},
-		{FAKE_GREETING,
-		 "{\"id\": 1, \"ok\": false, \"error\": \"no\"}\n",
-		 "no 'code' and 'message'"},
+		{ "SSH-2.0\r\n", NULL, "not a JSON object" },
+		{ "[]\n", NULL, "not a JSON object" },
+		{ "{}\n", NULL, "does not greet" },
+		{ "{\"fairlead\": \"1\"}\n", NULL, "does not greet" },
+		{ FAKE_GREETING, "\n", "not a JSON object" },
+		{ FAKE_GREETING, "{\"ok\": true, \"ok\": true}\n",
+		  "not a JSON object" },
+		{ FAKE_GREETING, "{}\n", "does not say 'ok'" },
+		{ FAKE_GREETING, "{\"id\": 1, \"ok\": 1}\n", "does not say 'ok'" },
+		{ FAKE_GREETING, "{\"id\": 1, \"ok\": true}\n",
+		  "has no 'result'" },
+		{ FAKE_GREETING, FAKE_OK("[]"), "has no 'result'" },
+		{ FAKE_GREETING, "{\"id\": 2, \"ok\": true, \"result\": {}}\n",
+		  "to another request" },
+		{ FAKE_GREETING, "{\"id\": 1, \"ok\": false}\n",
+		  "no 'code' and 'message'" },
+		{ FAKE_GREETING, "{\"id\": 1, \"ok\": false, \"error\": \"no\"}\n",
+		  "no 'code' and 'message'" },
 	};
 
 	(void)state;
@@ -187,9 +183,8 @@ static void what_is_not_the_protocol_is_not_understood(void **state)
 		struct err err = {};
 
 		fake_start(&f, rows[i].greeting, rows[i].reply);
-		assert_int_equal(
-			ask_fake(&f, PATIENT_MS, PATIENT_MS, code, &err),
-			-EPROTO);
+		assert_int_equal(ask_fake(&f, PATIENT_MS, PATIENT_MS, code, &err),
+				 -EPROTO);
 		assert_contains(err.text, rows[i].why);
 	}
 }
@@ -267,9 +262,9 @@ static int ask_as_nobody(const struct client_address *address)
 static void a_socket_that_refuses_us_is_told_apart(void **state)
 {
 	_cleanup_fake_ struct fake f = {};
-	struct client_address address = {.path = f.path,
-					 .instance = "main",
-					 .connect_timeout_ms = PATIENT_MS};
+	struct client_address address = { .path = f.path,
+					  .instance = "main",
+					  .connect_timeout_ms = PATIENT_MS };
 
 	(void)state;
 	fake_start(&f, FAKE_GREETING, FAKE_OK("{}"));
@@ -281,11 +276,11 @@ static void a_socket_that_refuses_us_is_told_apart(void **state)
 static void reading_falls_back_to_the_read_only_socket(void **state)
 {
 	_cleanup_fake_ struct fake full = {}, read_only = {};
-	struct client_address address = {.path = full.path,
-					 .read_only_path = read_only.path,
-					 .instance = "main",
-					 .connect_timeout_ms = PATIENT_MS,
-					 .reply_timeout_ms = PATIENT_MS};
+	struct client_address address = { .path = full.path,
+					  .read_only_path = read_only.path,
+					  .instance = "main",
+					  .connect_timeout_ms = PATIENT_MS,
+					  .reply_timeout_ms = PATIENT_MS };
 
 	(void)state;
 	fake_start(&full, FAKE_GREETING, FAKE_OK("{}"));
@@ -300,10 +295,10 @@ static void reading_falls_back_to_the_read_only_socket(void **state)
 static void permission_stays_the_reason_when_the_fallback_is_away(void **state)
 {
 	_cleanup_fake_ struct fake f = {};
-	struct client_address address = {.path = f.path,
-					 .read_only_path = "/nonexistent/sock",
-					 .instance = "main",
-					 .connect_timeout_ms = PATIENT_MS};
+	struct client_address address = { .path = f.path,
+					  .read_only_path = "/nonexistent/sock",
+					  .instance = "main",
+					  .connect_timeout_ms = PATIENT_MS };
 
 	(void)state;
 	fake_start(&f, FAKE_GREETING, FAKE_OK("{}"));

@@ -2,32 +2,32 @@
 /* Whole commands: what goes to the daemon, what is printed, how they end. */
 #include "test_cli_fake.h"
 
-#define VIP \
-	"{\"address\": \"203.0.113.10:443/tcp\", \"pool\": \"web\", "       \
-	"\"encap\": \"ipip\", \"table_size\": 65537, "                      \
+#define VIP                                                                   \
+	"{\"address\": \"203.0.113.10:443/tcp\", \"pool\": \"web\", "         \
+	"\"encap\": \"ipip\", \"table_size\": 65537, "                        \
 	"\"digest\": \"0123456789abcdef\", \"backends\": 3, \"packets\": 7, " \
 	"\"bytes\": 8, \"new_flows\": 9, \"drops\": 0}"
 #define BACKEND(state, problem)                                              \
-	"{\"pool\": null, \"name\": \"web-1\", \"address\": \"10.1.0.11\", "   \
-	"\"weight\": 2, \"encap\": \"ipip\", \"state\": " state               \
-	", \"next_hop\": null, \"problem\": " problem ", \"slots\": 4, "      \
+	"{\"pool\": null, \"name\": \"web-1\", \"address\": \"10.1.0.11\", " \
+	"\"weight\": 2, \"encap\": \"ipip\", \"state\": " state              \
+	", \"next_hop\": null, \"problem\": " problem ", \"slots\": 4, "     \
 	"\"packets\": 0, \"bytes\": 0, \"new_flows\": 0}"
-#define STATUS                                                                \
-	"{\"version\": \"0.1.0\", \"instance\": \"main\", \"pid\": 1, "        \
-	"\"uptime_s\": 2, \"config_file\": \"/etc/fairlead.yaml\", "           \
-	"\"unsaved_changes\": false, \"interface\": \"eth0\", "                \
-	"\"attach\": \"native\", \"flows_per_cpu\": 3, \"cpus\": 2, "          \
-	"\"vips\": 1, \"pools\": 1, \"backends\": 3, "                         \
-	"\"backends_draining\": 0, \"backends_unresolved\": 0, "               \
+#define STATUS                                                          \
+	"{\"version\": \"0.1.0\", \"instance\": \"main\", \"pid\": 1, " \
+	"\"uptime_s\": 2, \"config_file\": \"/etc/fairlead.yaml\", "    \
+	"\"unsaved_changes\": false, \"interface\": \"eth0\", "         \
+	"\"attach\": \"native\", \"flows_per_cpu\": 3, \"cpus\": 2, "   \
+	"\"vips\": 1, \"pools\": 1, \"backends\": 3, "                  \
+	"\"backends_draining\": 0, \"backends_unresolved\": 0, "        \
 	"\"changes_applied\": 1, \"changes_failed\": 0, \"last_error\": null}"
-#define COUNTERS                                                            \
-	"{\"passed\": 1, \"sent_tx\": 2, \"sent_redirect\": 3, \"drops\": ["  \
+#define COUNTERS                                                             \
+	"{\"passed\": 1, \"sent_tx\": 2, \"sent_redirect\": 3, \"drops\": [" \
 	"{\"reason\": \"fragment\", \"packets\": 0, \"bytes\": 0}, "         \
 	"{\"reason\": \"too_big\", \"packets\": 4, \"bytes\": 6000}], "      \
 	"\"vips\": [], \"backends\": []}"
 
-#define REFUSAL(code)                                                 \
-	"{\"id\": 1, \"ok\": false, \"error\": {\"code\": \"" code    \
+#define REFUSAL(code)                                              \
+	"{\"id\": 1, \"ok\": false, \"error\": {\"code\": \"" code \
 	"\", \"message\": \"because\"}}\n"
 
 static void requests_are_what_was_typed(void **state)
@@ -35,29 +35,29 @@ static void requests_are_what_was_typed(void **state)
 	static const struct {
 		const char *line, *reply, *verb, *args;
 	} rows[] = {
-		{"vip add V encap gue gue_p 6080", FAKE_OK("{}"), "vip.add",
-		 "{\"vip\": \"V\", \"options\": {\"encap\": \"gue\", "
-		 "\"gue_port\": \"6080\"}}"},
-		{"vip add V", FAKE_OK("{}"), "vip.add",
-		 "{\"vip\": \"V\", \"options\": {}}"},
-		{"vi se V po web", FAKE_OK("{}"), "vip.set",
-		 "{\"vip\": \"V\", \"options\": {\"pool\": \"web\"}}"},
-		{"vip del V", FAKE_OK("{}"), "vip.del", "{\"vip\": \"V\"}"},
-		{"backend add T A weight 2", FAKE_OK("{}"), "backend.add",
-		 "{\"target\": \"T\", \"address\": \"A\", \"options\": "
-		 "{\"weight\": \"2\"}}"},
-		{"backend set T A name n", FAKE_OK("{}"), "backend.set",
-		 "{\"target\": \"T\", \"address\": \"A\", \"options\": "
-		 "{\"name\": \"n\"}}"},
-		{"backend del T A", FAKE_OK("{}"), "backend.del",
-		 "{\"target\": \"T\", \"address\": \"A\"}"},
-		{"vip show", FAKE_OK("{\"vips\": []}"), "vip.show", "{}"},
-		{"vip show V", FAKE_OK("{\"vips\": []}"), "vip.show",
-		 "{\"vip\": \"V\"}"},
-		{"backend show T", FAKE_OK("{\"backends\": []}"),
-		 "backend.show", "{\"target\": \"T\"}"},
-		{"show status", FAKE_OK(STATUS), "show.status", "{}"},
-		{"show counters", FAKE_OK(COUNTERS), "show.counters", "{}"},
+		{ "vip add V encap gue gue_p 6080", FAKE_OK("{}"), "vip.add",
+		  "{\"vip\": \"V\", \"options\": {\"encap\": \"gue\", "
+		  "\"gue_port\": \"6080\"}}" },
+		{ "vip add V", FAKE_OK("{}"), "vip.add",
+		  "{\"vip\": \"V\", \"options\": {}}" },
+		{ "vi se V po web", FAKE_OK("{}"), "vip.set",
+		  "{\"vip\": \"V\", \"options\": {\"pool\": \"web\"}}" },
+		{ "vip del V", FAKE_OK("{}"), "vip.del", "{\"vip\": \"V\"}" },
+		{ "backend add T A weight 2", FAKE_OK("{}"), "backend.add",
+		  "{\"target\": \"T\", \"address\": \"A\", \"options\": "
+		  "{\"weight\": \"2\"}}" },
+		{ "backend set T A name n", FAKE_OK("{}"), "backend.set",
+		  "{\"target\": \"T\", \"address\": \"A\", \"options\": "
+		  "{\"name\": \"n\"}}" },
+		{ "backend del T A", FAKE_OK("{}"), "backend.del",
+		  "{\"target\": \"T\", \"address\": \"A\"}" },
+		{ "vip show", FAKE_OK("{\"vips\": []}"), "vip.show", "{}" },
+		{ "vip show V", FAKE_OK("{\"vips\": []}"), "vip.show",
+		  "{\"vip\": \"V\"}" },
+		{ "backend show T", FAKE_OK("{\"backends\": []}"),
+		  "backend.show", "{\"target\": \"T\"}" },
+		{ "show status", FAKE_OK(STATUS), "show.status", "{}" },
+		{ "show counters", FAKE_OK(COUNTERS), "show.counters", "{}" },
 	};
 
 	(void)state;
@@ -109,49 +109,49 @@ static void answers_are_printed_as_asked_for(void **state)
 	static const struct {
 		const char *line, *reply, *out;
 	} rows[] = {
-		{"-o vip show", FAKE_OK("{\"vips\": [" VIP "]}"),
-		 "address 203.0.113.10:443/tcp pool web encap ipip "
-		 "table_size 65537 digest 0123456789abcdef backends 3 "
-		 "packets 7 bytes 8 new_flows 9 drops 0\n"},
-		{"vip show", FAKE_OK("{\"vips\": []}"), ""},
-		{"-j vip show", FAKE_OK("{\"vips\": [], \"later\": 1}"),
-		 "{\"vips\":[]}\n"},
-		{"-o backend show",
-		 FAKE_OK("{\"backends\": [" BACKEND("\"draining\"",
-						    "\"no route\"") "]}"),
-		 "pool - name web-1 address 10.1.0.11 weight 2 encap ipip "
-		 "state draining slots 4 packets 0 bytes 0 new_flows 0 "
-		 "next_hop - problem \"no route\"\n"},
-		{"show counters", FAKE_OK(COUNTERS),
-		 "passed         1\n"
-		 "sent_tx        2\n"
-		 "sent_redirect  3\n"
-		 "\n"
-		 "drops\n"
-		 "reason   packets  bytes\n"
-		 "too_big        4   6000\n"},
-		{"-o show counters --all", FAKE_OK(COUNTERS),
-		 "passed 1 sent_tx 2 sent_redirect 3\n"
-		 "reason fragment packets 0 bytes 0\n"
-		 "reason too_big packets 4 bytes 6000\n"},
-		{"show counters -j", FAKE_OK(COUNTERS),
-		 "{\"passed\":1,\"sent_tx\":2,\"sent_redirect\":3,\"drops\":["
-		 "{\"reason\":\"fragment\",\"packets\":0,\"bytes\":0},"
-		 "{\"reason\":\"too_big\",\"packets\":4,\"bytes\":6000}],"
-		 "\"vips\":[],\"backends\":[]}\n"},
-		{"-o show status", FAKE_OK(STATUS),
-		 "version 0.1.0 instance main pid 1 uptime_s 2 "
-		 "config_file /etc/fairlead.yaml unsaved_changes false "
-		 "interface eth0 attach native flows_per_cpu 3 cpus 2 vips 1 "
-		 "pools 1 backends 3 backends_draining 0 "
-		 "backends_unresolved 0 changes_applied 1 changes_failed 0 "
-		 "last_error -\n"},
-		{"apply /dev/null",
-		 FAKE_OK("{\"changes\": {\"vips\": 1, \"note\": \"x\", "
-			 "\"more\": [1, 2]}}"),
-		 "vips  1\n"
-		 "note  x\n"
-		 "more  [1,2]\n"},
+		{ "-o vip show", FAKE_OK("{\"vips\": [" VIP "]}"),
+		  "address 203.0.113.10:443/tcp pool web encap ipip "
+		  "table_size 65537 digest 0123456789abcdef backends 3 "
+		  "packets 7 bytes 8 new_flows 9 drops 0\n" },
+		{ "vip show", FAKE_OK("{\"vips\": []}"), "" },
+		{ "-j vip show", FAKE_OK("{\"vips\": [], \"later\": 1}"),
+		  "{\"vips\":[]}\n" },
+		{ "-o backend show",
+		  FAKE_OK("{\"backends\": [" BACKEND("\"draining\"",
+						     "\"no route\"") "]}"),
+		  "pool - name web-1 address 10.1.0.11 weight 2 encap ipip "
+		  "state draining slots 4 packets 0 bytes 0 new_flows 0 "
+		  "next_hop - problem \"no route\"\n" },
+		{ "show counters", FAKE_OK(COUNTERS),
+		  "passed         1\n"
+		  "sent_tx        2\n"
+		  "sent_redirect  3\n"
+		  "\n"
+		  "drops\n"
+		  "reason   packets  bytes\n"
+		  "too_big        4   6000\n" },
+		{ "-o show counters --all", FAKE_OK(COUNTERS),
+		  "passed 1 sent_tx 2 sent_redirect 3\n"
+		  "reason fragment packets 0 bytes 0\n"
+		  "reason too_big packets 4 bytes 6000\n" },
+		{ "show counters -j", FAKE_OK(COUNTERS),
+		  "{\"passed\":1,\"sent_tx\":2,\"sent_redirect\":3,\"drops\":["
+		  "{\"reason\":\"fragment\",\"packets\":0,\"bytes\":0},"
+		  "{\"reason\":\"too_big\",\"packets\":4,\"bytes\":6000}],"
+		  "\"vips\":[],\"backends\":[]}\n" },
+		{ "-o show status", FAKE_OK(STATUS),
+		  "version 0.1.0 instance main pid 1 uptime_s 2 "
+		  "config_file /etc/fairlead.yaml unsaved_changes false "
+		  "interface eth0 attach native flows_per_cpu 3 cpus 2 vips 1 "
+		  "pools 1 backends 3 backends_draining 0 "
+		  "backends_unresolved 0 changes_applied 1 changes_failed 0 "
+		  "last_error -\n" },
+		{ "apply /dev/null",
+		  FAKE_OK("{\"changes\": {\"vips\": 1, \"note\": \"x\", "
+			  "\"more\": [1, 2]}}"),
+		  "vips  1\n"
+		  "note  x\n"
+		  "more  [1,2]\n" },
 	};
 
 	(void)state;
@@ -170,11 +170,11 @@ static void every_field_of_the_protocol_comes_through_json(void **state)
 	static const struct {
 		const char *line, *result;
 	} rows[] = {
-		{"-j vip show", "{\"vips\": [" VIP "]}"},
-		{"-p backend show",
-		 "{\"backends\": [" BACKEND("\"active\"", "null") "]}"},
-		{"-j show status", STATUS},
-		{"-p show counters", COUNTERS},
+		{ "-j vip show", "{\"vips\": [" VIP "]}" },
+		{ "-p backend show",
+		  "{\"backends\": [" BACKEND("\"active\"", "null") "]}" },
+		{ "-j show status", STATUS },
+		{ "-p show counters", COUNTERS },
 	};
 
 	(void)state;
@@ -197,26 +197,26 @@ static void an_answer_with_holes_is_an_error_and_prints_nothing(void **state)
 	static const struct {
 		const char *line, *reply, *why;
 	} rows[] = {
-		{"vip show", FAKE_OK("{}"), "'vips' is missing"},
-		{"vip show", FAKE_OK("{\"vips\": 1}"), "'vips' is not a list"},
-		{"vip show", FAKE_OK("{\"vips\": [" VIP ", {}]}"),
-		 "vips[1]: 'address' is missing"},
-		{"vip show", FAKE_OK("{\"vips\": [null]}"),
-		 "vips[0]: 'address' is missing"},
-		{"backend show", FAKE_OK("{\"backends\": [" BACKEND("7", "null")
-					 "]}"),
-		 "backends[0]: 'state' is not a string"},
-		{"show status", FAKE_OK("{}"), "'version' is missing"},
-		{"-o show counters", FAKE_OK("{\"passed\": \"1\"}"),
-		 "'passed' is not an integer"},
-		{"-j show counters",
-		 FAKE_OK("{\"passed\": 1, \"sent_tx\": 2, "
-			 "\"sent_redirect\": 3, \"drops\": [{}]}"),
-		 "drops[0]: 'reason' is missing"},
-		{"apply /dev/null", FAKE_OK("{}"), "'changes' is missing"},
-		{"save", FAKE_OK("{\"yaml\": \"\"}"), "'file' is missing"},
-		{"save", FAKE_OK("{\"yaml\": 1, \"file\": \"/x\"}"),
-		 "'yaml' is not a string"},
+		{ "vip show", FAKE_OK("{}"), "'vips' is missing" },
+		{ "vip show", FAKE_OK("{\"vips\": 1}"), "'vips' is not a list" },
+		{ "vip show", FAKE_OK("{\"vips\": [" VIP ", {}]}"),
+		  "vips[1]: 'address' is missing" },
+		{ "vip show", FAKE_OK("{\"vips\": [null]}"),
+		  "vips[0]: 'address' is missing" },
+		{ "backend show",
+		  FAKE_OK("{\"backends\": [" BACKEND("7", "null") "]}"),
+		  "backends[0]: 'state' is not a string" },
+		{ "show status", FAKE_OK("{}"), "'version' is missing" },
+		{ "-o show counters", FAKE_OK("{\"passed\": \"1\"}"),
+		  "'passed' is not an integer" },
+		{ "-j show counters",
+		  FAKE_OK("{\"passed\": 1, \"sent_tx\": 2, "
+			  "\"sent_redirect\": 3, \"drops\": [{}]}"),
+		  "drops[0]: 'reason' is missing" },
+		{ "apply /dev/null", FAKE_OK("{}"), "'changes' is missing" },
+		{ "save", FAKE_OK("{\"yaml\": \"\"}"), "'file' is missing" },
+		{ "save", FAKE_OK("{\"yaml\": 1, \"file\": \"/x\"}"),
+		  "'yaml' is not a string" },
 	};
 
 	(void)state;
@@ -237,15 +237,15 @@ static void exit_statuses_tell_refusals_apart(void **state)
 		const char *reply;
 		int status;
 	} rows[] = {
-		{REFUSAL("invalid"), EXIT_REFUSED},
-		{REFUSAL("exists"), EXIT_REFUSED},
-		{REFUSAL("not_found"), EXIT_REFUSED},
-		{REFUSAL("busy"), EXIT_REFUSED},
-		{REFUSAL("failed"), EXIT_REFUSED},
-		{REFUSAL("usage"), EXIT_REFUSED},
-		{REFUSAL("denied"), EXIT_NOPERM},
-		{"garbage\n", EXIT_PROTOCOL},
-		{"", EXIT_UNAVAILABLE},
+		{ REFUSAL("invalid"), EXIT_REFUSED },
+		{ REFUSAL("exists"), EXIT_REFUSED },
+		{ REFUSAL("not_found"), EXIT_REFUSED },
+		{ REFUSAL("busy"), EXIT_REFUSED },
+		{ REFUSAL("failed"), EXIT_REFUSED },
+		{ REFUSAL("usage"), EXIT_REFUSED },
+		{ REFUSAL("denied"), EXIT_NOPERM },
+		{ "garbage\n", EXIT_PROTOCOL },
+		{ "", EXIT_UNAVAILABLE },
 	};
 
 	(void)state;
@@ -264,28 +264,28 @@ static void usage_errors_go_to_stderr_with_status_64(void **state)
 	static const struct {
 		const char *line, *err;
 	} rows[] = {
-		{"", "Usage: fairlead [OPTIONS] COMMAND"},
-		{"frob", "unknown command 'frob': expected vip, backend, show"},
-		{"b show", "'b': it may mean backend or backend-setup"},
-		{"vip", "'vip' needs a command: add, set, del or show"},
-		{"vip frob", "expected add, set, del or show"},
-		{"vip frob --help", "expected add, set, del or show"},
-		{"help frob", "unknown command 'frob'"},
-		{"--frob vip show", "unknown option '--frob'"},
-		{"vip --frob show", "unknown option '--frob'"},
-		{"vip show --frob", "unknown option '--frob'"},
-		{"vip show -a", "'vip show' has no option --all"},
-		{"vip add", "Try: fairlead vip add --help"},
-		{"vip set V", "Try: fairlead vip set --help"},
-		{"apply", "'apply': FILE is missing"},
-		{"--socket", "option '--socket' needs a value"},
-		{"help --frob", "unknown option '--frob'"},
+		{ "", "Usage: fairlead [OPTIONS] COMMAND" },
+		{ "frob",
+		  "unknown command 'frob': expected vip, backend, show" },
+		{ "b show", "'b': it may mean backend or backend-setup" },
+		{ "vip", "'vip' needs a command: add, set, del or show" },
+		{ "vip frob", "expected add, set, del or show" },
+		{ "vip frob --help", "expected add, set, del or show" },
+		{ "help frob", "unknown command 'frob'" },
+		{ "--frob vip show", "unknown option '--frob'" },
+		{ "vip --frob show", "unknown option '--frob'" },
+		{ "vip show --frob", "unknown option '--frob'" },
+		{ "vip show -a", "'vip show' has no option --all" },
+		{ "vip add", "Try: fairlead vip add --help" },
+		{ "vip set V", "Try: fairlead vip set --help" },
+		{ "apply", "'apply': FILE is missing" },
+		{ "--socket", "option '--socket' needs a value" },
+		{ "help --frob", "unknown option '--frob'" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < N(rows); i++) {
-		_cleanup_outcome_ struct outcome o =
-			fairlead("%s", rows[i].line);
+		_cleanup_outcome_ struct outcome o = fairlead("%s", rows[i].line);
 
 		assert_int_equal(o.status, 64);
 		assert_string_equal(o.out, "");
@@ -316,17 +316,16 @@ static void errors_are_json_where_answers_are(void **state)
 		const char *line, *code;
 		int status;
 	} rows[] = {
-		{"-j vip del V --socket /nonexistent/s", "unavailable", 69},
-		{"vip frob -p", "usage", 64},
-		{"--frob -j", "usage", 64},
-		{"check /nonexistent -j", "invalid", 1},
-		{"apply /nonexistent -j", "failed", 1},
+		{ "-j vip del V --socket /nonexistent/s", "unavailable", 69 },
+		{ "vip frob -p", "usage", 64 },
+		{ "--frob -j", "usage", 64 },
+		{ "check /nonexistent -j", "invalid", 1 },
+		{ "apply /nonexistent -j", "failed", 1 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < N(rows); i++) {
-		_cleanup_outcome_ struct outcome o =
-			fairlead("%s", rows[i].line);
+		_cleanup_outcome_ struct outcome o = fairlead("%s", rows[i].line);
 		json_auto_t *object = json_loads(o.err, 0, NULL);
 		json_t *error = json_object_get(object, "error");
 
@@ -353,8 +352,9 @@ static void words_that_are_not_text_do_no_harm(void **state)
 
 static void help_that_was_asked_for_goes_to_stdout_with_status_0(void **state)
 {
-	static const char *const lines[] = {"--help", "-h", "help", "-j --help",
-					    "vip --help", "help backend"};
+	static const char *const lines[] = { "--help",	   "-h",
+					     "help",	   "-j --help",
+					     "vip --help", "help backend" };
 
 	(void)state;
 	for (size_t i = 0; i < N(lines); i++) {
@@ -433,9 +433,9 @@ static void a_long_answer_comes_through_whole(void **state)
 
 static void a_reader_that_went_away_is_no_error(void **state)
 {
-	char *const lines[][3] = {{(char *)"fairlead", (char *)"--help"},
-				  {(char *)"fairlead", (char *)"version"},
-				  {(char *)"fairlead", (char *)"-jV"}};
+	char *const lines[][3] = { { (char *)"fairlead", (char *)"--help" },
+				   { (char *)"fairlead", (char *)"version" },
+				   { (char *)"fairlead", (char *)"-jV" } };
 
 	(void)state;
 	signal(SIGPIPE, SIG_IGN);
@@ -458,7 +458,7 @@ static void a_reader_that_went_away_is_no_error(void **state)
 
 static void output_that_cannot_be_written_is_an_error(void **state)
 {
-	char *argv[] = {(char *)"fairlead", (char *)"version", NULL};
+	char *argv[] = { (char *)"fairlead", (char *)"version", NULL };
 	_cleanup_free_ char *err_text = NULL;
 	size_t size;
 	FILE *out = fopen("/dev/full", "w");

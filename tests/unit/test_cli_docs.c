@@ -8,9 +8,9 @@
 #include "drop_reasons.h"
 
 #define COMMAND_PAGE "docs/fairlead.8"
-#define DAEMON_PAGE "docs/fairleadd.8"
-#define FILE_PAGE "docs/fairlead.yaml.5"
-#define COMPLETION "docs/bash-completion/fairlead"
+#define DAEMON_PAGE  "docs/fairleadd.8"
+#define FILE_PAGE    "docs/fairlead.yaml.5"
+#define COMPLETION   "docs/bash-completion/fairlead"
 
 /* Tests run in the top directory of the sources. */
 static char *page(const char *path)
@@ -60,8 +60,7 @@ static char *option_entry(const struct verb_option *option)
 	bool dashes = option->key[0] == '-';
 	char *text;
 
-	assert_true(asprintf(&text, "\n.It %s%s%s%s\n",
-			     dashes ? "Fl Fl " : "Cm ",
+	assert_true(asprintf(&text, "\n.It %s%s%s%s\n", dashes ? "Fl Fl " : "Cm ",
 			     option->key + (dashes ? 2 : 0),
 			     option->value ? " Ar " : "",
 			     option->value ? option->value : "") > 0);
@@ -77,8 +76,7 @@ static void every_command_and_option_has_its_entry_in_the_manual(void **state)
 		_cleanup_free_ char *entry = verb_entry(v);
 
 		assert_contains(manual, entry);
-		for (const struct verb_option *o = v->options; o && o->key;
-		     o++) {
+		for (const struct verb_option *o = v->options; o && o->key; o++) {
 			_cleanup_free_ char *option = option_entry(o);
 
 			assert_contains(manual, option);
@@ -124,9 +122,9 @@ static void every_global_option_has_its_entry_in_the_manual(void **state)
 
 static void every_exit_status_is_in_the_manual(void **state)
 {
-	static const int statuses[] = {EXIT_OK,		 EXIT_REFUSED,
-				       EXIT_USAGE,	 EXIT_UNAVAILABLE,
-				       EXIT_PROTOCOL, EXIT_NOPERM};
+	static const int statuses[] = { EXIT_OK,       EXIT_REFUSED,
+					EXIT_USAGE,    EXIT_UNAVAILABLE,
+					EXIT_PROTOCOL, EXIT_NOPERM };
 	_cleanup_free_ char *manual = page(COMMAND_PAGE);
 
 	(void)state;
@@ -147,8 +145,8 @@ static void the_manual_explains_each_drop_reason_and_no_other(void **state)
 	(void)state;
 	assert_non_null(section);
 	*strstr(section, "\n.El\n") = '\0';
-#define X(id, name, label, help)                                           \
-	assert_contains(section, "\n.It Cm " label "\n" help);             \
+#define X(id, name, label, help)                               \
+	assert_contains(section, "\n.It Cm " label "\n" help); \
 	n++;
 	DROP_REASONS(X)
 #undef X
@@ -213,8 +211,7 @@ static void assert_command_lines(const char *text)
 static void examples_of_commands_are_right(void **state)
 {
 	(void)state;
-	assert_int_equal(for_each_example(COMMAND_PAGE, assert_command_lines),
-			 4);
+	assert_int_equal(for_each_example(COMMAND_PAGE, assert_command_lines), 4);
 }
 
 static void the_listing_has_each_command_and_option_on_a_line(void **state)
@@ -227,8 +224,8 @@ static void the_listing_has_each_command_and_option_on_a_line(void **state)
 	for (const struct verb *v = verbs; v->object; v++, lines++) {
 		char start[2 * CLI_WORD_MAX], name[VERB_NAME_MAX];
 
-		snprintf(start, sizeof(start), "\n%s\t%s\t",
-			 verb_name(v, name), v->args);
+		snprintf(start, sizeof(start), "\n%s\t%s\t", verb_name(v, name),
+			 v->args);
 		assert_contains(o.out, start);
 		for (const struct verb_option *p = v->options; p && p->key; p++)
 			assert_contains(strstr(o.out, start), p->key);
@@ -267,14 +264,14 @@ static void completion_offers_what_the_table_has(void **state)
 	static const struct {
 		const char *words, *candidates;
 	} rows[] = {
-		{"v", " version vip \n"},
-		{"show ''", " counters status \n"},
-		{"vip add V ''", " pool encap gue_port table_size \n"},
-		{"vip add V encap ''", " ipip gue \n"},
-		{"vip add V pool p en", " encap \n"},
-		{"-j --instance x vip d", " del \n"},
-		{"backend-setup --no", " --no-decap \n"},
-		{"vip add V pool ''", "  \n"},
+		{ "v", " version vip \n" },
+		{ "show ''", " counters status \n" },
+		{ "vip add V ''", " pool encap gue_port table_size \n" },
+		{ "vip add V encap ''", " ipip gue \n" },
+		{ "vip add V pool p en", " encap \n" },
+		{ "-j --instance x vip d", " del \n" },
+		{ "backend-setup --no", " --no-decap \n" },
+		{ "vip add V pool ''", "  \n" },
 	};
 
 	(void)state;
@@ -295,8 +292,7 @@ int main(void)
 		cmocka_unit_test(the_manual_has_no_command_that_is_gone),
 		cmocka_unit_test(every_global_option_has_its_entry_in_the_manual),
 		cmocka_unit_test(every_exit_status_is_in_the_manual),
-		cmocka_unit_test(
-			the_manual_explains_each_drop_reason_and_no_other),
+		cmocka_unit_test(the_manual_explains_each_drop_reason_and_no_other),
 		cmocka_unit_test(examples_of_configurations_are_right),
 		cmocka_unit_test(examples_of_commands_are_right),
 		cmocka_unit_test(the_listing_has_each_command_and_option_on_a_line),

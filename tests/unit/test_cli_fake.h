@@ -51,8 +51,8 @@ static int fake_listen(const struct fake *f, int fd)
 	return c == '\n';
 }
 
-static void fake_serve(const struct fake *f, int listener,
-		       const char *greeting, const char *reply)
+static void fake_serve(const struct fake *f, int listener, const char *greeting,
+		       const char *reply)
 {
 	int fd;
 
@@ -77,17 +77,15 @@ static void fake_serve(const struct fake *f, int listener,
  */
 static void fake_start(struct fake *f, const char *greeting, const char *reply)
 {
-	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	snprintf(f->dir, sizeof(f->dir), "/tmp/fairlead-test-XXXXXX");
 	assert_non_null(mkdtemp(f->dir));
 	snprintf(f->path, sizeof(f->path), "%s/sock", f->dir);
-	snprintf(f->request_path, sizeof(f->request_path), "%s/request",
-		 f->dir);
+	snprintf(f->request_path, sizeof(f->request_path), "%s/request", f->dir);
 	strcpy(sun.sun_path, f->path);
-	assert_int_equal(bind(listener, (struct sockaddr *)&sun, sizeof(sun)),
-			 0);
+	assert_int_equal(bind(listener, (struct sockaddr *)&sun, sizeof(sun)), 0);
 	assert_int_equal(listen(listener, 1), 0);
 
 	f->pid = fork();

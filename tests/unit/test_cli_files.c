@@ -220,14 +220,13 @@ static void check_needs_no_daemon_and_counts_what_it_found(void **state)
 
 	(void)state;
 	place_make(&p);
-	put_text(p.file,
-		 "interface: eth0\n"
-		 "hash_key: 000102030405060708090a0b0c0d0e0f\n"
-		 "vips:\n"
-		 "  - address: 203.0.113.10:443/tcp\n"
-		 "    backends:\n"
-		 "      - address: 10.1.0.11\n"
-		 "      - address: 10.1.0.12\n");
+	put_text(p.file, "interface: eth0\n"
+			 "hash_key: 000102030405060708090a0b0c0d0e0f\n"
+			 "vips:\n"
+			 "  - address: 203.0.113.10:443/tcp\n"
+			 "    backends:\n"
+			 "      - address: 10.1.0.11\n"
+			 "      - address: 10.1.0.12\n");
 	o = fairlead("check %s", p.file);
 	assert_string_equal(o.err, "");
 	assert_int_equal(o.status, EXIT_OK);

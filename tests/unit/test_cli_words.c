@@ -2,7 +2,7 @@
 /* From argv to a command and its arguments: words, options, grammar. */
 #include "test_cli_all.h"
 
-static const char *const colours[] = {"red", "green", "grey", "greyish"};
+static const char *const colours[] = { "red", "green", "grey", "greyish" };
 
 static int match(const char *word, struct err *err)
 {
@@ -60,8 +60,7 @@ static void every_object_and_verb_can_be_found_by_its_whole_name(void **state)
 		const struct verb *found = NULL;
 		const char *object = NULL;
 
-		assert_int_equal(verbs_find_object(v->object, &object, NULL),
-				 0);
+		assert_int_equal(verbs_find_object(v->object, &object, NULL), 0);
 		assert_string_equal(object, v->object);
 		if (v->name)
 			assert_int_equal(
@@ -85,8 +84,7 @@ static void the_table_keeps_to_the_limits_of_the_parser(void **state)
 		assert_non_null(v->run);
 		assert_true(v->help[0] >= 'a' && v->help[0] <= 'z');
 		for (const struct verb_option *o = v->options; o && o->key; o++)
-			assert_true(!o->value ||
-				    strlen(o->value) < CLI_WORD_MAX);
+			assert_true(!o->value || strlen(o->value) < CLI_WORD_MAX);
 	}
 }
 
@@ -106,7 +104,7 @@ static void line_free(struct line *line)
 
 static struct line parse_options(const char *text)
 {
-	struct line line = {.text = strdup(text)};
+	struct line line = { .text = strdup(text) };
 	char *rest = line.text, *word;
 	int argc = 0;
 
@@ -165,12 +163,12 @@ static void wrong_options_are_refused_with_a_sentence(void **state)
 	static const struct {
 		const char *text, *sentence;
 	} rows[] = {
-		{"--instance", "option '--instance' needs a value"},
-		{"--instance a/b", "'a/b' is not an instance name"},
-		{"--instance=", "'' is not an instance name"},
-		{"--json=1", "option '--json' takes no value"},
-		{"-o -j", "does not go together"},
-		{"-op", "does not go together"},
+		{ "--instance", "option '--instance' needs a value" },
+		{ "--instance a/b", "'a/b' is not an instance name" },
+		{ "--instance=", "'' is not an instance name" },
+		{ "--json=1", "option '--json' takes no value" },
+		{ "-o -j", "does not go together" },
+		{ "-op", "does not go together" },
 	};
 
 	(void)state;
@@ -215,8 +213,8 @@ static void options_of_a_command_may_be_shortened_and_come_out_whole(void **stat
 	struct cli_args args;
 
 	(void)state;
-	assert_int_equal(
-		parse_args("vip", "add", "V enc g gue 80", &args, NULL), 0);
+	assert_int_equal(parse_args("vip", "add", "V enc g gue 80", &args, NULL),
+			 0);
 	assert_int_equal(args.n_positional, 1);
 	assert_string_equal(args.positional[0], "V");
 	assert_int_equal(args.n_options, 2);
@@ -231,9 +229,8 @@ static void values_that_are_not_words_go_through_as_typed(void **state)
 	struct cli_args args;
 
 	(void)state;
-	assert_int_equal(parse_args("backend", "set", "T A weight -7", &args,
-				    NULL),
-			 0);
+	assert_int_equal(
+		parse_args("backend", "set", "T A weight -7", &args, NULL), 0);
 	assert_string_equal(args.options[0].value, "-7");
 }
 
@@ -253,15 +250,15 @@ static void wrong_arguments_are_refused_with_a_sentence(void **state)
 	static const struct {
 		const char *object, *name, *text, *sentence;
 	} rows[] = {
-		{"vip", "add", "", "'vip add': VIP is missing"},
-		{"backend", "add", "T", "'backend add': ADDRESS is missing"},
-		{"vip", "add", "V weight 1", "unknown option 'weight'"},
-		{"vip", "add", "V p", "option 'pool' needs a value: pool NAME"},
-		{"vip", "add", "V pool a pool b", "option 'pool' stands twice"},
-		{"vip", "add", "V encap gre", "expected ipip or gue"},
-		{"vip", "set", "V", "'vip set' needs something to change: pool"},
-		{"vip", "del", "V W", "'vip del' does not take the word 'W'"},
-		{"show", "status", "x", "does not take the word 'x'"},
+		{ "vip", "add", "", "'vip add': VIP is missing" },
+		{ "backend", "add", "T", "'backend add': ADDRESS is missing" },
+		{ "vip", "add", "V weight 1", "unknown option 'weight'" },
+		{ "vip", "add", "V p", "option 'pool' needs a value: pool NAME" },
+		{ "vip", "add", "V pool a pool b", "option 'pool' stands twice" },
+		{ "vip", "add", "V encap gre", "expected ipip or gue" },
+		{ "vip", "set", "V", "'vip set' needs something to change: pool" },
+		{ "vip", "del", "V W", "'vip del' does not take the word 'W'" },
+		{ "show", "status", "x", "does not take the word 'x'" },
 	};
 
 	(void)state;
@@ -281,10 +278,8 @@ int main(void)
 		cmocka_unit_test(
 			a_whole_word_means_itself_although_it_begins_another),
 		cmocka_unit_test(a_beginning_means_the_only_word_that_begins_so),
-		cmocka_unit_test(
-			an_ambiguous_word_is_refused_with_its_candidates),
-		cmocka_unit_test(
-			an_unknown_word_is_refused_with_the_accepted_ones),
+		cmocka_unit_test(an_ambiguous_word_is_refused_with_its_candidates),
+		cmocka_unit_test(an_unknown_word_is_refused_with_the_accepted_ones),
 		cmocka_unit_test(a_list_that_does_not_fit_is_cut),
 		cmocka_unit_test(
 			every_object_and_verb_can_be_found_by_its_whole_name),

@@ -6,8 +6,9 @@ typedef void fill_fn(struct writer *w);
 
 static char *render(enum writer_form form, bool colour, bool all, fill_fn *fill)
 {
-	struct writer_settings settings = {
-		.form = form, .colour = colour, .all = all};
+	struct writer_settings settings = { .form = form,
+					    .colour = colour,
+					    .all = all };
 	_cleanup_writer_ struct writer *w = NULL;
 	char *text = NULL;
 	size_t size;
@@ -184,8 +185,7 @@ static void parts_of_a_document_have_titles_and_empty_ones_do_not_show(void **st
 
 static void all_parts_are_there_in_json(void **state)
 {
-	_cleanup_free_ char *text =
-		render(WRITER_JSON, false, false, everything);
+	_cleanup_free_ char *text = render(WRITER_JSON, false, false, everything);
 
 	(void)state;
 	assert_contains(text, "\"empty\":[],\"warnings\":[\"one\","
@@ -241,7 +241,9 @@ static void columns_count_characters_not_bytes(void **state)
 
 static void not_utf8(struct writer *w)
 {
-	writer_str(w, "file", "a\xff" "b");
+	writer_str(w, "file",
+		   "a\xff"
+		   "b");
 }
 
 static void text_that_is_not_utf8_still_makes_json(void **state)
@@ -317,13 +319,13 @@ static void closed_twice(struct writer *w)
 
 static void a_document_of_another_shape_is_refused(void **state)
 {
-	fill_fn *const wrong[] = {orphan_item, keyed_item, too_deep, unclosed,
-				  closed_twice};
+	fill_fn *const wrong[] = { orphan_item, keyed_item, too_deep, unclosed,
+				   closed_twice };
 
 	(void)state;
 	for (size_t i = 0; i < N(wrong); i++) {
 		for (int form = 0; form < WRITER__MAX; form++) {
-			struct writer_settings settings = {.form = form};
+			struct writer_settings settings = { .form = form };
 			_cleanup_writer_ struct writer *w = NULL;
 			_cleanup_free_ char *text = NULL;
 			size_t size;
@@ -344,7 +346,7 @@ static void a_full_device_is_an_error(void **state)
 {
 	(void)state;
 	for (int form = 0; form < WRITER__MAX; form++) {
-		struct writer_settings settings = {.form = form};
+		struct writer_settings settings = { .form = form };
 		_cleanup_writer_ struct writer *w = NULL;
 		_cleanup_fclose_ FILE *file = fopen("/dev/full", "w");
 		struct err err = {};
@@ -359,8 +361,7 @@ static void a_full_device_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			an_empty_document_is_an_empty_object_and_no_text),
+		cmocka_unit_test(an_empty_document_is_an_empty_object_and_no_text),
 		cmocka_unit_test(fields_are_lines_with_aligned_values),
 		cmocka_unit_test(fields_are_one_line_of_pairs_with_oneline),
 		cmocka_unit_test(fields_are_an_object_in_json),

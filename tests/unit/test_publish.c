@@ -1,60 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Publishing a plan, on maps in memory: whatever write fails, and whenever a
- * packet looks, the maps hold for each VIP what it had or what it is to have.
+ * Publishing a plan, on maps in memory: what is written is what the plan says,
+ * and when a write fails, everything is as it was.
  */
-#include "publish_fake.h"
-
-#include "core/table.h"
-#include "daemon/publish.c"
-#include "daemon/publish_vips.c"
-
-static uint8_t hop_version; /* another MAC for everybody */
-
-static const struct next_hop *test_hop(void *context, const struct addr *addr)
-{
-	static struct next_hop hop;
-
-	(void)context;
-	hop = (struct next_hop){ .resolved = true, .ifindex = 3, .mtu = 1500,
-				 .mac_dst = { 2, 0, 0, 0, 0, hop_version },
-				 .source.family = addr->family };
-	return &hop;
-}
-
-static struct kernel new_kernel(void)
-{
-	struct kernel k = {
-		.vips4 = MAP_VIPS4, .vips6 = MAP_VIPS6, .tables = MAP_TABLES,
-		.backends = MAP_BACKENDS, .egress = MAP_EGRESS,
-		.vip_counters = MAP_VIP_COUNTERS, .backend_counters = MAP_BACKEND_COUNTERS,
-		.cpus = 2, .hop = test_hop,
-	};
-
-	fake_reset();
-	hop_version = 1;
-	assert_int_equal(kernel_init(&k, NULL), 0);
-	return k;
-}
-
-/* One change, as a transaction makes it. */
-static int change(struct kernel *k, const struct plan *from, const struct plan *to)
-{
-	struct publish p;
-	struct err err = { 0 };
-	int rc = publish_prepare(k, from, to, &p, &err);
-
-	if (rc)
-		return rc;
-	rc = publish_commit(k, &p, &err);
-	if (rc)
-		assert_string_not_equal(err.text, "");
-	fake_after_write = NULL;
-	if (!rc)
-		publish_finish(k, &p);
-	publish_release(&p);
-	return rc;
-}
+#include "publish_change.h"
 
 static size_t count_vips(const struct fake_vip *list)
 {
@@ -175,178 +124,6 @@ static void check_counters(const struct plan *from, const struct plan *to,
 		assert_int_equal(fake.vip_counted[id],
 				 kept ? before->maps.vip_counted[id] : 0);
 	}
-}
-
-/*
- * The model checker: what a packet for a VIP finds, after any element.
- */
-static struct {
-	uint64_t old[WORLD_VIPS], new[WORLD_VIPS]; /* content; 0: no such VIP */
-	struct backend_ident ident[FAKE_IDS];      /* by id, of either plan */
-	unsigned int steps;
-} watch;
-
-static const struct vip *packet_finds_vip(const struct vip_spec *spec)
-{
-	int family = spec->addr.family, fd = family == AF_INET ? MAP_VIPS4 : MAP_VIPS6;
-	struct entry entry = { 0 };
-	const struct fake_vip *found;
-	char key[sizeof(struct vip_key6)];
-	struct vip unused;
-
-	key_fill(spec, spec->port, spec->protocol, &entry.key);
-	found = fake_vip(fd, key, pack(family, &entry, 1, key, &unused), false);
-	return found ? &found->value : NULL;
-}
-
-/* Every backend in the table can take packets, and is who it was. */
-static uint64_t packet_finds_content(const struct vip *vip)
-{
-	const struct fake_table *table;
-	struct backend_ident ident;
-	uint32_t id;
-
-	assert_in_range(vip->table, 1, FAKE_IDS - 1);
-	assert_true(fake.table[vip->table] >= 0);
-	table = &fake_tables[fake.table[vip->table]];
-	for (id = 1; id < FAKE_IDS; id++) {
-		if (!table->names[id])
-			continue;
-		assert_true(outer_ident(&fake.backends[id], &ident));
-		assert_int_equal(backend_ident_compare(&ident, &watch.ident[id]), 0);
-		assert_true(fake.backends[id].flags & BACKEND_RESOLVED);
-	}
-	return table->digest;
-}
-
-static uint64_t packet_sees(int number)
-{
-	const struct vip *vip;
-	struct vip_spec spec;
-
-	assert_int_equal(vip_spec_parse(world_vips[number], &spec, NULL), 0);
-	vip = packet_finds_vip(&spec);
-	return vip ? packet_finds_content(vip) : 0;
-}
-
-static void look_at_all_vips(void)
-{
-	uint64_t seen;
-	int i;
-
-	watch.steps++;
-	for (i = 0; i < WORLD_VIPS; i++) {
-		seen = packet_sees(i);
-		assert_true(seen == watch.old[i] || seen == watch.new[i]);
-	}
-}
-
-static uint64_t planned_content(const struct plan *plan, const char *vip)
-{
-	_cleanup_free_ struct table_line *lines = NULL;
-	size_t n;
-
-	if (!vip_of(plan, vip))
-		return 0;
-	assert_int_equal(plan_table_lines(table_of(plan, vip), &lines, &n, NULL), 0);
-	return fake_digest(lines, n);
-}
-
-static void watch_change(const struct plan *from, const struct plan *to)
-{
-	size_t i;
-
-	for (i = 0; i < from->n_backends; i++)
-		watch.ident[from->backends[i].id] = from->backends[i].ident;
-	for (i = 0; i < to->n_backends; i++)
-		watch.ident[to->backends[i].id] = to->backends[i].ident;
-	for (i = 0; i < WORLD_VIPS; i++) {
-		watch.old[i] = packet_sees(i);
-		watch.new[i] = planned_content(to, world_vips[i]);
-	}
-	fake_after_write = look_at_all_vips;
-}
-
-static bool drop_all(void *context, uint16_t id)
-{
-	(void)context;
-	(void)id;
-	return true;
-}
-
-/* The next plan of a world: some edits later, or with draining ids let go. */
-static struct plan *next_plan(struct world *world, const struct plan *plan)
-{
-	struct plan *next = NULL;
-
-	if (plan->cfg && world_below(world, 6) == 0) {
-		assert_int_equal(plan_release(plan, drop_all, NULL, &next, NULL), 0);
-		return next;
-	}
-	do {
-		world_edit(world);
-	} while (world_below(world, 2));
-	return must_plan(world_cfg(world), plan);
-}
-
-static void no_packet_sees_a_half(void **state)
-{
-	struct world world;
-	int seed, i;
-
-	(void)state;
-	memset(&watch, 0, sizeof(watch));
-	for (seed = 1; seed <= 60; seed++) {
-		struct kernel k = new_kernel();
-		struct plan *plan = empty_plan();
-
-		world_start(&world, seed);
-		for (i = 0; i < 60; i++) {
-			struct plan *next = next_plan(&world, plan);
-
-			watch_change(plan, next);
-			assert_int_equal(change(&k, plan, next), 0);
-			plan_free(&plan);
-			plan = next;
-		}
-		plan_free(&plan);
-		kernel_release(&k);
-	}
-	assert_true(watch.steps > 10000);
-}
-
-/* And the same when a write fails and the change is taken back. */
-static void no_packet_sees_a_half_of_a_failing_change(void **state)
-{
-	struct world world;
-	int seed, i;
-
-	(void)state;
-	memset(&watch, 0, sizeof(watch));
-	for (seed = 1; seed <= 60; seed++) {
-		struct kernel k = new_kernel();
-		struct plan *plan = empty_plan();
-
-		world_start(&world, seed);
-		for (i = 0; i < 30; i++) {
-			struct plan *next = next_plan(&world, plan);
-
-			fake_ops = 0;
-			fake_fail_at = 1 + world_below(&world, 8);
-			watch_change(plan, next);
-			if (change(&k, plan, next)) {
-				fake_fail_at = 0;
-				watch_change(plan, next);
-				assert_int_equal(change(&k, plan, next), 0);
-			}
-			fake_fail_at = 0;
-			plan_free(&plan);
-			plan = next;
-		}
-		plan_free(&plan);
-		kernel_release(&k);
-	}
-	assert_true(watch.steps > 5000);
 }
 
 static void maps_are_those_of_a_fresh_start(void **state)
@@ -633,65 +410,9 @@ static void each_address_has_one_entry_with_its_any_port_flags(void **state)
 	kernel_release(&k);
 }
 
-static void table_lines_hold_the_built_slots_as_backend_ids(void **state)
-{
-	static const struct plan_member members[] = {
-		{ "a", 3, 40 }, { "b", 0, 50 }, { "c", 1, 60 },
-	};
-	const struct table_backend set[] = { { "a", 3 }, { "b", 0 }, { "c", 1 } };
-	const struct table_params params = { .algorithm = TABLE_MAGLEV, .size = 251 };
-	const struct plan_table table = { .id = 1, .size = 251, .members = members,
-					  .n_members = 3, .known = true };
-	_cleanup_free_ struct table_line *lines = NULL;
-	struct table_header header;
-	uint16_t slots[251], ids[251];
-	size_t n, i;
-
-	(void)state;
-	assert_int_equal(plan_table_lines(&table, &lines, &n, NULL), 0);
-	assert_int_equal(n, 1 + 8);
-	assert_int_equal(table_build(&params, set, 3, slots, NULL), 0);
-	for (i = 0; i < 251; i++) {
-		ids[i] = members[slots[i]].backend;
-		assert_int_equal(lines[1 + i / 32].ids[i % 32], ids[i]);
-	}
-	for (i = 251; i < 8 * 32; i++)
-		assert_int_equal(lines[1 + i / 32].ids[i % 32], 0);
-
-	memcpy(&header, lines, sizeof(header));
-	assert_int_equal(header.size, 251);
-	assert_int_equal(header.n_live, 2);
-	assert_true(header.digest == table_digest(slots, 251));
-	assert_true(header.ids_digest == table_digest(ids, 251));
-	for (i = 0; i < ARRAY_SIZE(header.reserved); i++)
-		assert_int_equal(header.reserved[i], 0);
-}
-
-static void table_of_nobody_has_only_empty_slots(void **state)
-{
-	static const struct plan_member members[] = { { "a", 0, 40 } };
-	struct plan_table table = { .size = 509, .members = members, .known = true };
-	struct table_header header;
-	size_t n, i;
-
-	(void)state;
-	for (table.n_members = 0; table.n_members < 2; table.n_members++) {
-		_cleanup_free_ struct table_line *lines = NULL;
-
-		assert_int_equal(plan_table_lines(&table, &lines, &n, NULL), 0);
-		memcpy(&header, lines, sizeof(header));
-		assert_int_equal(header.size, 509);
-		assert_int_equal(header.n_live, 0);
-		for (i = 0; i < 509; i++)
-			assert_int_equal(lines[1 + i / 32].ids[i % 32], 0);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_packet_sees_a_half),
-		cmocka_unit_test(no_packet_sees_a_half_of_a_failing_change),
 		cmocka_unit_test(maps_are_those_of_a_fresh_start),
 		cmocka_unit_test(failed_change_leaves_the_maps_as_they_were),
 		cmocka_unit_test(undo_restores),
@@ -701,8 +422,6 @@ int main(void)
 		cmocka_unit_test(new_next_hop_is_written_to_its_backends),
 		cmocka_unit_test(failed_write_of_next_hops_is_made_good_by_the_next),
 		cmocka_unit_test(each_address_has_one_entry_with_its_any_port_flags),
-		cmocka_unit_test(table_lines_hold_the_built_slots_as_backend_ids),
-		cmocka_unit_test(table_of_nobody_has_only_empty_slots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

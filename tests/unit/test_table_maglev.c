@@ -203,7 +203,7 @@ static void turns_of_the_heaviest_weights_are_in_exact_order(void **state)
 		size_t n = turns_next(&turns);
 
 		for (size_t i = 0; i < n; i++, count++) {
-			size_t member = TURN_MEMBER(turns.buffer[i]);
+			size_t member = turns.order[i];
 
 			if (count && !turn_before(taken[previous] - 1,
 						  members[previous].weight,

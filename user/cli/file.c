@@ -10,23 +10,24 @@
 
 #include "core/cleanup.h"
 
-#define READ_STEP 65536
+#define READ_FIRST 65536
 
 static int read_all(FILE *file, const char *path, char **text, size_t *length,
 		    struct err *err)
 {
 	_cleanup_free_ char *buffer = NULL;
-	size_t used = 0, n;
+	size_t used = 0, size = READ_FIRST, n;
 
 	do {
-		char *more = realloc(buffer, used + READ_STEP + 1);
+		char *more = realloc(buffer, size + 1);
 
 		if (!more)
 			return err_set(err, -ENOMEM, "out of memory");
 
 		buffer = more;
-		n = fread(buffer + used, 1, READ_STEP, file);
+		n = fread(buffer + used, 1, size - used, file);
 		used += n;
+		size *= 2;
 		if (used > FILE_SIZE_MAX)
 			return err_set(err, -EFBIG,
 				       "'%s' is longer than 64 MiB", path);
@@ -138,8 +139,8 @@ int file_replace(const char *path, const char *text, struct err *err)
 	if (r < 0) {
 		unlink(temporary);
 		return err_set(err, r, "cannot write '%s': %s", path,
-			       r == -EISDIR ? "it is not a regular file"
-					    : strerror(-r));
+			       r == -EISDIR ? "it is not a regular file" :
+					      strerror(-r));
 	}
 
 	sync_directory(target);

@@ -102,3 +102,21 @@ bool outer_ident(const struct backend *backend, struct backend_ident *ident)
 	}
 	return true;
 }
+
+void outer_next_hop(const struct backend *backend, struct next_hop *hop)
+{
+	*hop = (struct next_hop){
+		.resolved = backend->flags & BACKEND_RESOLVED,
+		.ifindex = backend->ifindex,
+		.mtu = backend->mtu,
+	};
+	memcpy(hop->mac_src, backend->mac_src, sizeof(hop->mac_src));
+	memcpy(hop->mac_dst, backend->mac_dst, sizeof(hop->mac_dst));
+	if (backend->flags & BACKEND_OUTER_V6) {
+		hop->source.family = AF_INET6;
+		memcpy(&hop->source.v6, backend->outer.v6.src, sizeof(hop->source.v6));
+	} else {
+		hop->source.family = AF_INET;
+		hop->source.v4.s_addr = backend->outer.v4.src;
+	}
+}

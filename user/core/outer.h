@@ -35,5 +35,7 @@ void outer_fill(const struct backend_ident *ident, const struct next_hop *hop,
 
 /* The other way, for a daemon that adopts the map. False: not in use. */
 bool outer_ident(const struct backend *backend, struct backend_ident *ident);
+/* The next hop that was written; its neighbour's address is not there. */
+void outer_next_hop(const struct backend *backend, struct next_hop *hop);
 
 #endif

@@ -191,12 +191,12 @@ static int exact_fill(struct capped *c, const struct table_member *members,
 }
 
 /* One window's turns; those of full walkers pass. Returns how many passed. */
-static size_t slack_window(struct capped *c, const uint64_t *turns, size_t n)
+static size_t slack_window(struct capped *c, const uint16_t *turns, size_t n)
 {
 	size_t passed = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct walker *walker = &c->walkers[TURN_MEMBER(turns[i])];
+		struct walker *walker = &c->walkers[turns[i]];
 
 		if (walker->quota)
 			look(c, walker);
@@ -221,7 +221,7 @@ static int slack_fill(struct capped *c, const struct table_member *members,
 	/* The quotas add up to size at least: a walker is open till the end. */
 	while (c->n_free) {
 		size_t n_turns = turns_next(&turns);
-		size_t passed = slack_window(c, turns.buffer, n_turns);
+		size_t passed = slack_window(c, turns.order, n_turns);
 
 		if (!c->n_free || passed < n_turns / 2)
 			continue;

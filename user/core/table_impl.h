@@ -97,17 +97,17 @@ struct turns {
 	uint32_t *members; /* class by class: weight << 16 | member */
 	unsigned int scale;
 	uint64_t window, span; /* end and length of a window */
-	uint64_t *buffer, *scratch; /* each has room for a window */
+	uint64_t *buffer, *scratch; /* time << 16 | member */
 	uint32_t *buckets;
+	uint16_t *order; /* the window: members in the order of their turns */
+	size_t n_round;  /* with one class, all windows are these turns */
 };
-
-#define TURN_MEMBER(turn) ((uint16_t)(turn))
 
 int turns_new(const struct table_member *members, size_t n, struct turns *out);
 void turns_done(struct turns *turns);
 /* Members with open[member] false take no more turns; one at least goes on. */
 void turns_keep(struct turns *turns, const bool *open);
-/* The next window's turns, at least one, in order, in turns->buffer. */
+/* The next window's turns into turns->order; returns how many, at least one. */
 size_t turns_next(struct turns *turns);
 
 /* Ascending, stable by value; scratch has room for n. Fast on long runs. */

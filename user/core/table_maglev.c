@@ -121,17 +121,17 @@ sweep(struct filler *f, uint16_t *pending, size_t n, int probes)
  * probes a sweep as free slots get rare, but few enough that the processor sees
  * several walks at once.
  */
-static void run_ahead(struct filler *f, const uint64_t *turns, size_t n)
+static void run_ahead(struct filler *f, const uint16_t *turns, size_t n)
 {
 	uint16_t pending[CHUNK_TURNS];
 	uint32_t odds = f->size / f->n_free;
 	size_t left = 1;
 
 	/* A heavy backend takes many turns in a row: one entry for all. */
-	pending[0] = TURN_MEMBER(turns[0]);
+	pending[0] = turns[0];
 	for (size_t i = 1; i < n; i++) {
-		pending[left] = TURN_MEMBER(turns[i]);
-		left += TURN_MEMBER(turns[i]) != TURN_MEMBER(turns[i - 1]);
+		pending[left] = turns[i];
+		left += turns[i] != turns[i - 1];
 	}
 	n = left;
 
@@ -145,10 +145,10 @@ static void run_ahead(struct filler *f, const uint64_t *turns, size_t n)
 	}
 }
 
-static void commit(struct filler *f, const uint64_t *turns, size_t n)
+static void commit(struct filler *f, const uint16_t *turns, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		uint16_t member = TURN_MEMBER(turns[i]);
+		uint16_t member = turns[i];
 		struct table_walk walk = f->walks[member];
 
 		while (table_is_taken(f->taken, walk.next))
@@ -158,10 +158,10 @@ static void commit(struct filler *f, const uint64_t *turns, size_t n)
 	}
 }
 
-static void commit_few(struct filler *f, const uint64_t *turns, size_t n)
+static void commit_few(struct filler *f, const uint16_t *turns, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		uint16_t member = TURN_MEMBER(turns[i]);
+		uint16_t member = turns[i];
 		struct table_walk *walk = &f->walks[member];
 		uint32_t at;
 
@@ -178,7 +178,7 @@ static void commit_few(struct filler *f, const uint64_t *turns, size_t n)
 }
 
 /* The turns of one window, as far as there are free slots. */
-static void fill_window(struct filler *f, const uint64_t *turns, size_t n)
+static void fill_window(struct filler *f, const uint16_t *turns, size_t n)
 {
 	size_t done = 0;
 
@@ -230,7 +230,7 @@ int maglev_fill(struct table_walk *walks, const struct table_member *members,
 	while (f.n_free) {
 		size_t n_turns = turns_next(&turns);
 
-		fill_window(&f, turns.buffer, n_turns);
+		fill_window(&f, turns.order, n_turns);
 	}
 	turns_done(&turns);
 	return 0;

@@ -2,11 +2,12 @@
 /*
  * Whose turn is it: the exact order of weighted turns, see table_impl.h.
  *
- * The turns of one class ascend by themselves, so a window is as many sorted
- * runs as it has classes: nothing is left to sort with one (equal weights) and
- * little with a few. Many classes are spread over buckets of time first. A class
- * adds the quotient and the remainder of its step, which gives the exact
- * floor of each time without a division.
+ * One class (equal weights) takes turns round by round, and needs no times. The
+ * turns of each of several classes ascend by themselves, so a window is as
+ * many sorted runs as it has classes, and little is left to sort with a few.
+ * Many classes are spread over buckets of time first. A class adds the quotient
+ * and the remainder of its step, which gives the exact floor of each time
+ * without a division.
  */
 #include "table_impl.h"
 
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #define WINDOW_TURNS 512
+#define ROUND_TURNS_MIN 64
 #define MERGE_CLASSES_MAX 8
 #define INSERTION_MAX 16
 
@@ -102,10 +104,11 @@ int turns_new(const struct table_member *members, size_t n, struct turns *out)
 		.buffer = malloc(room * sizeof(*turns.buffer)),
 		.scratch = malloc(room * sizeof(*turns.scratch)),
 		.buckets = malloc((room + 1) * sizeof(*turns.buckets)),
+		.order = malloc(room * sizeof(*turns.order)),
 	};
 
 	if (!turns.members || !turns.buffer || !turns.scratch ||
-	    !turns.buckets) {
+	    !turns.buckets || !turns.order) {
 		turns_done(&turns);
 		return -ENOMEM;
 	}
@@ -132,6 +135,7 @@ void turns_done(struct turns *turns)
 	free(turns->buffer);
 	free(turns->scratch);
 	free(turns->buckets);
+	free(turns->order);
 	*turns = (struct turns){ 0 };
 }
 
@@ -157,6 +161,7 @@ void turns_keep(struct turns *turns, const bool *open)
 			turns->classes[n++] = turns->classes[i];
 	}
 	turns->n_classes = n;
+	turns->n_round = 0;
 	set_span(turns);
 }
 
@@ -198,7 +203,7 @@ static void sort_few(uint64_t *values, size_t n)
 }
 
 /*
- * As many buckets as turns, each for an equal part of the window's time; most
+ * From buffer into scratch. As many buckets as turns, each for an equal part of the window's time; most
  * get one turn or two. Many turns at one time meet in one bucket, which is
  * why a bucket may be large.
  */
@@ -232,7 +237,21 @@ static void sort_by_buckets(struct turns *turns, size_t n)
 	}
 }
 
-size_t turns_next(struct turns *turns)
+/* A round, or several of few members. */
+static size_t fill_round(struct turns *turns)
+{
+	const struct turn_class *class = turns->classes;
+	size_t n = 0;
+
+	do {
+		for (uint32_t i = 0; i < class->count; i++)
+			turns->order[n++] =
+				(uint16_t)turns->members[class->first + i];
+	} while (n < ROUND_TURNS_MIN);
+	return n;
+}
+
+static size_t fill_window(struct turns *turns)
 {
 	size_t n = 0;
 
@@ -242,14 +261,29 @@ size_t turns_next(struct turns *turns)
 			n += class_take(turns, &turns->classes[i],
 					turns->window, turns->buffer + n);
 	}
-	if (turns->n_classes > MERGE_CLASSES_MAX) {
-		uint64_t *sorted = turns->scratch;
+	return n;
+}
 
+size_t turns_next(struct turns *turns)
+{
+	const uint64_t *sorted = turns->buffer;
+	size_t n;
+
+	if (turns->n_round)
+		return turns->n_round;
+	if (turns->n_classes == 1) {
+		turns->n_round = fill_round(turns);
+		return turns->n_round;
+	}
+
+	n = fill_window(turns);
+	if (turns->n_classes > MERGE_CLASSES_MAX) {
 		sort_by_buckets(turns, n);
-		turns->scratch = turns->buffer;
-		turns->buffer = sorted;
-	} else if (turns->n_classes > 1) {
+		sorted = turns->scratch;
+	} else {
 		sort_u64(turns->buffer, turns->scratch, n);
 	}
+	for (size_t i = 0; i < n; i++)
+		turns->order[i] = (uint16_t)sorted[i];
 	return n;
 }

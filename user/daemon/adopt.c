@@ -106,6 +106,37 @@ static int adopt_tables(struct kernel *k, struct plan *plan, struct err *err)
 	return 0;
 }
 
+struct orphans {
+	const struct kernel *kernel;
+	uint32_t *ids;
+	size_t n;
+};
+
+static int visit_table(void *context, const void *key, const void *value)
+{
+	struct orphans *o = context;
+	uint32_t id = *(const uint32_t *)key;
+
+	(void)value;
+	if (o->kernel->table[id].fd < 0)
+		o->ids[o->n++] = id;
+	return 0;
+}
+
+/* What a daemon left that died in a commit: tables that no VIP names. */
+static int delete_orphans(struct kernel *k)
+{
+	_cleanup_free_ uint32_t *ids = calloc(MAX_TABLES + 1, sizeof(*ids));
+	struct orphans o = { k, ids, 0 };
+	int rc;
+
+	if (!ids)
+		return -ENOMEM;
+	rc = kmap_walk(k->tables, sizeof(uint32_t), sizeof(uint32_t), MAX_TABLES + 1,
+		       visit_table, &o);
+	return rc ? rc : kmap_delete(k->tables, ids, sizeof(*ids), o.n);
+}
+
 static void start_after_highest(struct plan *plan)
 {
 	size_t i;
@@ -155,6 +186,10 @@ int kernel_adopt(struct kernel *k, struct plan **out, struct err *err)
 	rc = adopt_tables(k, plan, err);
 	if (rc)
 		return rc;
+	rc = delete_orphans(k);
+	if (rc)
+		return err_set(err, rc, "cannot clean the adopted tables: %s",
+			       strerror(-rc));
 	start_after_highest(plan);
 	plan_sort(plan);
 	*out = TAKE_PTR(plan);

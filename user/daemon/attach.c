@@ -169,14 +169,29 @@ static int link_pin(int fd, const char *pin_dir, struct err *err)
 }
 
 /* One mode at a time: the kernel wants the old off before the other goes on. */
-static int link_release_for_mode(int *fd, const char *pin_dir)
+static void link_release_for_mode(int *fd, const char *pin_dir)
 {
 	char path[192];
 
 	link_path(pin_dir, "link", path, sizeof(path));
 	unlink(path);
 	cleanup_close(fd);
-	return 0;
+}
+
+/* The other did not come: as it was. */
+static void link_restore(const struct dataplane *dp, const char *interface,
+			 unsigned int ifindex, enum attach_kind kind)
+{
+	__u32 flags = kind == ATTACHED_NATIVE ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE;
+	_cleanup_close_ int fd = link_create(bpf_program__fd(dp->skel->progs.fairlead),
+					     ifindex, flags);
+	struct err err = { 0 };
+
+	if (fd < 0)
+		log_error("interface '%s' is without its program: cannot attach it again: %s",
+			  interface, strerror(-fd));
+	else if (link_pin(fd, dp->pin_dir, &err))
+		log_error("interface '%s' is without its program: %s", interface, err.text);
 }
 
 static int link_apply(struct attachment *at, const struct dataplane *dp,
@@ -185,14 +200,14 @@ static int link_apply(struct attachment *at, const struct dataplane *dp,
 	int prog_fd = bpf_program__fd(dp->skel->progs.fairlead), rc;
 	_cleanup_close_ int old = -1;
 	_cleanup_close_ int fd = -1;
-	enum attach_kind kind;
+	enum attach_kind kind, before;
 	unsigned int on;
 
 	old = link_open_pinned(dp->pin_dir, &on);
-	attached_program(ifindex, &kind);
-	if (old >= 0 && on == ifindex && mode_satisfies(cfg->attach, kind)) {
+	attached_program(ifindex, &before);
+	if (old >= 0 && on == ifindex && mode_satisfies(cfg->attach, before)) {
 		if (bpf_link_update(old, prog_fd, NULL) == 0) {
-			at->kind = kind;
+			at->kind = before;
 			return 0;
 		}
 		rc = -errno;
@@ -203,29 +218,38 @@ static int link_apply(struct attachment *at, const struct dataplane *dp,
 	if (old >= 0 && on == ifindex)
 		link_release_for_mode(&old, dp->pin_dir);
 	fd = link_create_in_mode(prog_fd, ifindex, cfg, &kind, err);
-	if (fd < 0)
-		return fd;
-	rc = link_pin(fd, dp->pin_dir, err);
-	if (rc)
-		return rc;
-	at->kind = kind;
-	return 0;
+	rc = fd < 0 ? fd : link_pin(fd, dp->pin_dir, err);
+	if (!rc) {
+		at->kind = kind;
+		return 0;
+	}
+	cleanup_close(&fd);
+	if (on == ifindex)
+		link_restore(dp, cfg->interface, ifindex, before);
+	return rc;
 }
 
 static int dispatcher_apply(struct attachment *at, const struct dataplane *dp,
 			    const struct cfg *cfg, unsigned int ifindex, struct err *err)
 {
 	_cleanup_close_ int old = -1;
+	enum attach_kind before;
 	unsigned int on;
 	int rc;
 
 	old = link_open_pinned(dp->pin_dir, &on);
-	if (old >= 0)
+	attached_program(ifindex, &before);
+	if (old >= 0 && on == ifindex)
 		link_release_for_mode(&old, dp->pin_dir);
 	rc = dispatcher_attach(dp, ifindex, cfg->interface, cfg->attach, err);
-	if (!rc)
-		at->kind = ATTACHED_DISPATCHER;
-	return rc;
+	if (rc && on == ifindex)
+		link_restore(dp, cfg->interface, ifindex, before);
+	if (rc)
+		return rc;
+	if (old >= 0)
+		link_release_for_mode(&old, dp->pin_dir);
+	at->kind = ATTACHED_DISPATCHER;
+	return 0;
 }
 
 int attach_apply(struct attachment *at, const struct dataplane *dp,

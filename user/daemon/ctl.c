@@ -18,8 +18,10 @@
 #include "verbs.h"
 
 #define PROTOCOL_VERSION 1
-#define CLIENTS_MAX 128
+#define CLIENTS_MAX 128 /* of each socket: one cannot use up the other's */
 #define LINE_MAX_BYTES (64 * 1024 * 1024)
+/* Anybody may write to the read-only socket, and needs no more to ask. */
+#define LINE_MAX_READ_ONLY (64 * 1024)
 #define READ_CHUNK (64 * 1024)
 #define REPLIES_HIGH (4 * 1024 * 1024) /* unread replies that stop the reading */
 #define BACKLOG 64
@@ -29,7 +31,8 @@ struct ctl {
 	uv_pipe_t full, read_only;
 	char full_path[108], read_only_path[108]; /* sun_path */
 	LIST_HEAD(, client) clients;
-	size_t n_clients;
+	size_t n_clients, n_read_only;
+	unsigned int closed; /* of its two pipes */
 };
 
 struct client {
@@ -62,13 +65,18 @@ static void client_freed(uv_handle_t *handle)
 	free(client);
 }
 
+static size_t *client_count(const struct client *client)
+{
+	return client->read_only ? &client->ctl->n_read_only : &client->ctl->n_clients;
+}
+
 static void client_close(struct client *client)
 {
 	if (client->closing)
 		return;
 	client->closing = true;
 	LIST_REMOVE(client, entry);
-	client->ctl->n_clients--;
+	*client_count(client) -= 1;
 	if (client->request)
 		client->request->client = NULL;
 	uv_close((uv_handle_t *)&client->pipe, client_freed);
@@ -118,11 +126,28 @@ static void client_send(struct client *client, json_t *message)
 	}
 }
 
+/* A sentence may be cut within a character, which JSON does not take. */
+static json_t *message_json(const char *message)
+{
+	json_t *string = json_string(message);
+	_cleanup_free_ char *plain = NULL;
+	char *c;
+
+	if (string)
+		return string;
+	plain = strdup(message);
+	for (c = plain; c && *c; c++)
+		if (*c & 0x80)
+			*c = '?';
+	return plain ? json_string(plain) : NULL;
+}
+
 static void client_refuse(struct client *client, json_t *id, const char *code,
 			  const char *message)
 {
-	client_send(client, json_pack("{s:O?, s:b, s:{s:s, s:s}}", "id", id, "ok", 0,
-				      "error", "code", code, "message", message));
+	client_send(client, json_pack("{s:O?, s:b, s:{s:s, s:o}}", "id", id, "ok", 0,
+				      "error", "code", code, "message",
+				      message_json(message)));
 }
 
 static const char *error_code(int rc)
@@ -307,9 +332,15 @@ static void client_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 			   client->in_size - client->in_length);
 }
 
+static size_t client_line_max(const struct client *client)
+{
+	return client->read_only ? LINE_MAX_READ_ONLY : LINE_MAX_BYTES;
+}
+
 static void client_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
 	struct client *client = stream->data;
+	char text[64];
 
 	(void)buf;
 	if (n < 0) {
@@ -318,10 +349,12 @@ static void client_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	}
 	client->in_length += n;
 	client_pump(client);
-	if (!client->closing && client->in_length > LINE_MAX_BYTES) {
-		client_refuse(client, NULL, "usage", "request is longer than 64 MiB");
-		client_close(client);
-	}
+	if (client->closing || client->in_length <= client_line_max(client))
+		return;
+	snprintf(text, sizeof(text), "request is longer than %zu bytes",
+		 client_line_max(client));
+	client_refuse(client, NULL, "usage", text);
+	client_close(client);
 }
 
 /* Go on with what is there, and read more exactly while that makes sense. */
@@ -378,8 +411,9 @@ static void on_connection(uv_stream_t *server, int status)
 	client->pipe.data = client;
 	uv_pipe_init(&ctl->daemon->loop, &client->pipe, 0);
 	LIST_INSERT_HEAD(&ctl->clients, client, entry);
-	ctl->n_clients++;
-	if (uv_accept(server, (uv_stream_t *)&client->pipe) || ctl->n_clients > CLIENTS_MAX) {
+	*client_count(client) += 1;
+	if (uv_accept(server, (uv_stream_t *)&client->pipe) ||
+	    *client_count(client) > CLIENTS_MAX) {
 		client_close(client);
 		return;
 	}
@@ -455,7 +489,10 @@ int ctl_open(struct daemon *d, struct ctl **out, struct err *err)
 
 static void ctl_freed(uv_handle_t *handle)
 {
-	free(handle->data);
+	struct ctl *ctl = handle->data;
+
+	if (++ctl->closed == 2)
+		free(ctl);
 }
 
 void ctl_close(struct ctl *ctl)
@@ -468,8 +505,7 @@ void ctl_close(struct ctl *ctl)
 		client_close(client);
 	unlink(ctl->full_path);
 	unlink(ctl->read_only_path);
-	uv_close((uv_handle_t *)&ctl->full, NULL);
-	/* The last of its handles to be closed takes the structure with it. */
-	ctl->read_only.data = ctl;
+	/* The last of the two to be closed takes the structure with it. */
+	uv_close((uv_handle_t *)&ctl->full, ctl_freed);
 	uv_close((uv_handle_t *)&ctl->read_only, ctl_freed);
 }

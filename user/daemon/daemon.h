@@ -51,6 +51,7 @@ struct daemon {
 /* lifecycle.c */
 int daemon_start(struct daemon *d, struct err *err);
 void daemon_run(struct daemon *d);
+/* Also after a start that failed. */
 void daemon_stop(struct daemon *d);
 
 /* reload.c: the configuration file and what commands made of it. */

@@ -76,7 +76,7 @@ static int find_pinned(struct dataplane *dp, struct err *err)
 static void choose_hash_key(struct dataplane *dp, const struct cfg *cfg)
 {
 	__u64 words[2];
-	uint8_t random[16];
+	uint8_t random[16] = { 0 };
 
 	if (!cfg->has_hash_key) {
 		if (dp->adopted)

@@ -43,6 +43,27 @@ static const struct next_hop *find_hop(void *context, const struct addr *addr)
 	return nexthops_get(context, addr);
 }
 
+/* Backends that have a next hop in the maps, for the addresses of the plan. */
+static int seed_next_hops(struct daemon *d, struct err *err)
+{
+	_cleanup_free_ struct nexthop_seed *seeds =
+		calloc(d->plan->n_backends + 1, sizeof(*seeds));
+	size_t i, n = 0;
+
+	if (!seeds)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (i = 0; i < d->plan->n_backends; i++) {
+		const struct plan_backend *b = &d->plan->backends[i];
+
+		if (!(d->kernel.backend[b->id].flags & BACKEND_RESOLVED) ||
+		    (n && !addr_compare(&seeds[n - 1].addr, &b->ident.addr)))
+			continue;
+		seeds[n].addr = b->ident.addr;
+		outer_next_hop(&d->kernel.backend[b->id], &seeds[n++].hop);
+	}
+	return nexthops_seed(d->nexthops, seeds, n, err);
+}
+
 static int open_kernel(struct daemon *d, struct err *err)
 {
 	const struct fairlead_bpf *skel = d->dp.skel;
@@ -64,7 +85,10 @@ static int open_kernel(struct daemon *d, struct err *err)
 	rc = kernel_init(k, err);
 	if (rc)
 		return rc;
-	return d->dp.adopted ? kernel_adopt(k, &d->plan, err) : plan_new(&d->plan, err);
+	if (!d->dp.adopted)
+		return plan_new(&d->plan, err);
+	rc = kernel_adopt(k, &d->plan, err);
+	return rc ? rc : seed_next_hops(d, err);
 }
 
 /* An interface that came back under its name has a new index. */
@@ -180,15 +204,16 @@ static int start_data_plane(struct daemon *d, struct cfg **cfg, struct err *err)
 int daemon_start(struct daemon *d, struct err *err)
 {
 	_cleanup_cfg_ struct cfg *cfg = NULL;
-	int rc = daemon_load_config(d, &cfg, err);
+	int rc;
 
+	txn_queue_init(&d->txns);
+	uv_loop_init(&d->loop);
+	rc = daemon_load_config(d, &cfg, err);
 	if (rc)
 		return rc;
 
 	raise_file_limit();
 	cfg_warnings(cfg, cfg_warn, NULL);
-	txn_queue_init(&d->txns);
-	uv_loop_init(&d->loop);
 	/* Ask first who serves the socket: nothing may be touched then. */
 	rc = ctl_open(d, &d->ctl, err);
 	if (!rc)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,6 +225,15 @@ static int exit_status(int rc)
 	}
 }
 
+/* Reloads and `fairlead save` go by the path wherever they are asked from. */
+static void settle_config_path(struct daemon_options *o)
+{
+	static char path[PATH_MAX];
+
+	if (realpath(o->config, path))
+		o->config = path;
+}
+
 static int run(struct daemon *d, int ready_fd, struct err *err)
 {
 	int rc = enter_instance(d, err);
@@ -232,13 +242,14 @@ static int run(struct daemon *d, int ready_fd, struct err *err)
 		return rc;
 	if (d->options.teardown)
 		return teardown(d, err);
+	settle_config_path(&d->options);
 	rc = daemon_start(d, err);
-	if (rc)
-		return rc;
-	tell_parent(ready_fd, 0);
-	daemon_run(d);
+	if (!rc) {
+		tell_parent(ready_fd, 0);
+		daemon_run(d);
+	}
 	daemon_stop(d);
-	return 0;
+	return rc;
 }
 
 int main(int argc, char **argv)

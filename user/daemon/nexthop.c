@@ -22,9 +22,11 @@
 
 struct hop {
 	struct addr addr;
-	struct addr via; /* neighbour: the gateway, or the address itself */
+	/* Neighbour: the gateway, or the address itself. Unset: it is a seed. */
+	struct addr via;
 	struct next_hop hop;
 	bool routed;
+	bool fixed; /* a static neighbour */
 	const char *problem; /* static text; NULL: none */
 };
 
@@ -227,8 +229,9 @@ static void resolve_route(struct nexthops *nh, struct hop *hop)
 	}
 
 	via = route.via.family ? route.via : hop->addr;
-	if (!hop->routed || addr_compare(&via, &hop->via) ||
-	    hop->hop.ifindex != route.ifindex) {
+	if (!hop->routed || hop->hop.ifindex != route.ifindex ||
+	    (hop->via.family && addr_compare(&via, &hop->via))) {
+		hop->fixed = false;
 		hop->hop.resolved = false;
 		hop->problem = "the next hop does not answer yet";
 	}
@@ -244,7 +247,7 @@ static void resolve_route(struct nexthops *nh, struct hop *hop)
 struct neighbour {
 	unsigned int ifindex;
 	struct addr addr;
-	bool valid, failed;
+	bool valid, failed, fixed;
 	uint8_t mac[6];
 };
 
@@ -269,6 +272,7 @@ static bool parse_neighbour(const struct nlmsghdr *message, struct neighbour *ou
 	out->valid = mac && message->nlmsg_type == RTM_NEWNEIGH &&
 		     header->ndm_state & NUD_VALID_STATES;
 	out->failed = message->nlmsg_type == RTM_NEWNEIGH && header->ndm_state & NUD_FAILED;
+	out->fixed = out->valid && header->ndm_state & (NUD_PERMANENT | NUD_NOARP);
 	return out->addr.family != 0;
 }
 
@@ -280,6 +284,8 @@ static void hint_neighbour(struct nexthops *nh, const struct hop *hop)
 		nl_message(buf, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
 	struct ndmsg *header = mnl_nlmsg_put_extra_header(message, sizeof(*header));
 
+	if (hop->fixed)
+		return;
 	header->ndm_family = hop->via.family;
 	header->ndm_ifindex = hop->hop.ifindex;
 	header->ndm_state = NUD_NONE;
@@ -296,6 +302,7 @@ static void apply_neighbour(struct nexthops *nh, const struct neighbour *n)
 		if (!hop->routed || hop->hop.ifindex != n->ifindex ||
 		    addr_compare(&hop->via, &n->addr))
 			continue;
+		hop->fixed = n->fixed;
 		if (n->valid) {
 			nh->touched |= !hop->hop.resolved ||
 				       memcmp(hop->hop.mac_dst, n->mac, sizeof(n->mac));
@@ -303,6 +310,9 @@ static void apply_neighbour(struct nexthops *nh, const struct neighbour *n)
 			hop->hop.resolved = true;
 			hop->problem = NULL;
 		} else if (n->failed) {
+			/* Asked at its old MAC; it may answer a broadcast. */
+			if (hop->hop.resolved)
+				hint_neighbour(nh, hop);
 			nh->touched |= hop->hop.resolved;
 			hop->hop.resolved = false;
 			hop->problem = "the next hop does not answer";
@@ -447,7 +457,7 @@ int nexthops_track(struct nexthops *nh, const struct addr *addrs, size_t n,
 
 	for (i = 0; i < n; i++) {
 		known = find_hop(nh, &addrs[i]);
-		fresh |= !known;
+		fresh |= !known || !known->via.family;
 		hops[i] = known ? *known : (struct hop){ .addr = addrs[i] };
 	}
 	free(nh->hops);
@@ -456,6 +466,22 @@ int nexthops_track(struct nexthops *nh, const struct addr *addrs, size_t n,
 	if (fresh)
 		refresh(nh);
 	nh->touched = false; /* the caller is about to read them all */
+	return 0;
+}
+
+int nexthops_seed(struct nexthops *nh, const struct nexthop_seed *seeds, size_t n,
+		  struct err *err)
+{
+	size_t i;
+
+	nh->hops = calloc(n + 1, sizeof(*nh->hops));
+	if (!nh->hops)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (i = 0; i < n; i++)
+		nh->hops[i] = (struct hop){ .addr = seeds[i].addr, .hop = seeds[i].hop,
+					    .routed = true };
+	nh->n_hops = n;
+	nh->confirmed_at = 0; /* ask the kernel soon */
 	return 0;
 }
 

@@ -9,8 +9,10 @@
  * does, since no packet of ours passes through its own path.
  *
  * A neighbour that only disappears (`ip neigh flush`) keeps its last MAC until
- * the kernel says something better: forgetting must not stop traffic. One that
- * failed to answer becomes unresolved.
+ * the kernel says something better: forgetting must not stop traffic. The same
+ * holds for what a daemon before this one knew. A neighbour that failed to
+ * answer becomes unresolved. A static one is never asked, since the kernel would
+ * make it a dynamic one.
  */
 
 #include <stddef.h>
@@ -30,6 +32,16 @@ void nexthops_close(struct nexthops *nh);
 /* Outer source addresses from the configuration; family 0: the route's. */
 void nexthops_set_source(struct nexthops *nh, const struct addr *source4,
 			 const struct addr *source6);
+
+/* An address and the next hop that it had before this process. */
+struct nexthop_seed {
+	struct addr addr;
+	struct next_hop hop;
+};
+
+/* Before the first call of track. Sorted and distinct by addr_compare. */
+int nexthops_seed(struct nexthops *nh, const struct nexthop_seed *seeds, size_t n,
+		  struct err *err);
 
 /*
  * Track exactly these addresses, resolving them now. Sorted and distinct by

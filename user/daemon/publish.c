@@ -62,6 +62,15 @@ static int write_egress(struct kernel *k, const struct backend *entries, size_t 
 	return 0;
 }
 
+/* Some may have been written: what differs from everything is written again. */
+static void forget_backends(struct kernel *k, const uint32_t *ids, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		memset(&k->backend[ids[i]], 0xff, sizeof(*k->backend));
+}
+
 int publish_backends(struct kernel *k, const struct plan *plan, struct err *err)
 {
 	_cleanup_free_ uint32_t *ids = calloc(plan->n_backends + 1, sizeof(*ids));
@@ -86,9 +95,11 @@ int publish_backends(struct kernel *k, const struct plan *plan, struct err *err)
 	if (!rc)
 		rc = kmap_update(k->backends, ids, sizeof(*ids), entries,
 				 sizeof(*entries), n);
-	if (rc)
+	if (rc) {
+		forget_backends(k, ids, n);
 		return err_set(err, rc, "cannot write %zu backends to the map: %s", n,
 			       strerror(-rc));
+	}
 	for (i = 0; i < n; i++)
 		k->backend[ids[i]] = entries[i];
 	k->map_writes += n;

@@ -121,7 +121,9 @@ static void txn_settle(struct txn *txn, struct txn_changes *changes)
 	if (txn->rc) {
 		d->txns.failed++;
 		memcpy(d->last_error, txn->err.text, sizeof(d->last_error));
+		/* The undo wrote next hops as the failed change saw them. */
 		track_next_hops(d, d->plan, NULL);
+		publish_backends(&d->kernel, d->plan, NULL);
 		plan_free(&txn->next);
 	} else {
 		d->txns.applied++;

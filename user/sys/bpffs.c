@@ -13,6 +13,7 @@
 
 #include "abi.h"
 #include "core/cleanup.h"
+#include "core/quote.h"
 
 #define INSTANCE_NAME_MAX 32
 
@@ -100,6 +101,6 @@ int instance_check(const char *name, struct err *err)
 	if (length && length <= INSTANCE_NAME_MAX && strspn(name, allowed) == length)
 		return 0;
 	return err_set(err, -EINVAL,
-		       "instance name is not usable; allowed are 1 to %d letters, digits, '-' and '_'",
-		       INSTANCE_NAME_MAX);
+		       "instance name %s is not usable; allowed are 1 to %d letters, digits, '-' and '_'",
+		       QUOTE(name), INSTANCE_NAME_MAX);
 }

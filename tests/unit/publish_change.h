@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_TESTS_PUBLISH_CHANGE_H
+#define FAIRLEAD_TESTS_PUBLISH_CHANGE_H
+
+/* Changes of the maps in memory, one plan after another. */
+
+#include "publish_fake.h"
+
+#include "daemon/publish.c"
+#include "daemon/publish_vips.c"
+
+static uint8_t hop_version; /* another MAC for everybody */
+
+static inline const struct next_hop *test_hop(void *context, const struct addr *addr)
+{
+	static struct next_hop hop;
+
+	(void)context;
+	hop = (struct next_hop){ .resolved = true, .ifindex = 3, .mtu = 1500,
+				 .mac_dst = { 2, 0, 0, 0, 0, hop_version },
+				 .source.family = addr->family };
+	return &hop;
+}
+
+static inline struct kernel new_kernel(void)
+{
+	struct kernel k = {
+		.vips4 = MAP_VIPS4, .vips6 = MAP_VIPS6, .tables = MAP_TABLES,
+		.backends = MAP_BACKENDS, .egress = MAP_EGRESS,
+		.vip_counters = MAP_VIP_COUNTERS, .backend_counters = MAP_BACKEND_COUNTERS,
+		.cpus = 2, .hop = test_hop,
+	};
+
+	fake_reset();
+	hop_version = 1;
+	assert_int_equal(kernel_init(&k, NULL), 0);
+	return k;
+}
+
+/* One change, as a transaction makes it. */
+static inline int change(struct kernel *k, const struct plan *from, const struct plan *to)
+{
+	struct publish p;
+	struct err err = { 0 };
+	int rc = publish_prepare(k, from, to, &p, &err);
+
+	if (rc)
+		return rc;
+	rc = publish_commit(k, &p, &err);
+	if (rc)
+		assert_string_not_equal(err.text, "");
+	if (!rc)
+		publish_finish(k, &p);
+	fake_after_write = NULL;
+	publish_release(&p);
+	return rc;
+}
+
+static inline bool drop_all(void *context, uint16_t id)
+{
+	(void)context;
+	(void)id;
+	return true;
+}
+
+/* The next plan of a world: some edits later, or with draining ids let go. */
+static inline struct plan *next_plan(struct world *world, const struct plan *plan)
+{
+	struct plan *next = NULL;
+
+	if (plan->cfg && world_below(world, 6) == 0) {
+		assert_int_equal(plan_release(plan, drop_all, NULL, &next, NULL), 0);
+		return next;
+	}
+	do {
+		world_edit(world);
+	} while (world_below(world, 2));
+	return must_plan(world_cfg(world), plan);
+}
+
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A model checker for the commit: after every single element that is written,
+ * a packet for any VIP finds what the VIP had or what it is to have, whole.
+ */
+#include "publish_change.h"
+
+/* What a packet for each VIP may find. */
+static struct {
+	uint64_t old[WORLD_VIPS], new[WORLD_VIPS]; /* content; 0: no such VIP */
+	struct backend_ident ident[FAKE_IDS];      /* by id, of either plan */
+	unsigned int steps;
+} watch;
+
+static const struct vip *packet_finds_vip(const struct vip_spec *spec)
+{
+	int family = spec->addr.family, fd = family == AF_INET ? MAP_VIPS4 : MAP_VIPS6;
+	struct entry entry = { 0 };
+	const struct fake_vip *found;
+	char key[sizeof(struct vip_key6)];
+	struct vip unused;
+
+	key_fill(spec, spec->port, spec->protocol, &entry.key);
+	found = fake_vip(fd, key, pack(family, &entry, 1, key, &unused), false);
+	return found ? &found->value : NULL;
+}
+
+/* Every backend in the table can take packets, and is who it was. */
+static uint64_t packet_finds_content(const struct vip *vip)
+{
+	const struct fake_table *table;
+	struct backend_ident ident;
+	uint32_t id;
+
+	assert_in_range(vip->table, 1, FAKE_IDS - 1);
+	assert_true(fake.table[vip->table] >= 0);
+	table = &fake_tables[fake.table[vip->table]];
+	for (id = 1; id < FAKE_IDS; id++) {
+		if (!table->names[id])
+			continue;
+		assert_true(outer_ident(&fake.backends[id], &ident));
+		assert_int_equal(backend_ident_compare(&ident, &watch.ident[id]), 0);
+		assert_true(fake.backends[id].flags & BACKEND_RESOLVED);
+	}
+	return table->digest;
+}
+
+static uint64_t packet_sees(int number)
+{
+	const struct vip *vip;
+	struct vip_spec spec;
+
+	assert_int_equal(vip_spec_parse(world_vips[number], &spec, NULL), 0);
+	vip = packet_finds_vip(&spec);
+	return vip ? packet_finds_content(vip) : 0;
+}
+
+static void look_at_all_vips(void)
+{
+	uint64_t seen;
+	int i;
+
+	watch.steps++;
+	for (i = 0; i < WORLD_VIPS; i++) {
+		seen = packet_sees(i);
+		assert_true(seen == watch.old[i] || seen == watch.new[i]);
+	}
+}
+
+static uint64_t planned_content(const struct plan *plan, const char *vip)
+{
+	_cleanup_free_ struct table_line *lines = NULL;
+	size_t n;
+
+	if (!vip_of(plan, vip))
+		return 0;
+	assert_int_equal(plan_table_lines(table_of(plan, vip), &lines, &n, NULL), 0);
+	return fake_digest(lines, n);
+}
+
+static void watch_change(const struct plan *from, const struct plan *to)
+{
+	size_t i;
+
+	for (i = 0; i < from->n_backends; i++)
+		watch.ident[from->backends[i].id] = from->backends[i].ident;
+	for (i = 0; i < to->n_backends; i++)
+		watch.ident[to->backends[i].id] = to->backends[i].ident;
+	for (i = 0; i < WORLD_VIPS; i++) {
+		watch.old[i] = packet_sees(i);
+		watch.new[i] = planned_content(to, world_vips[i]);
+	}
+	fake_after_write = look_at_all_vips;
+}
+
+static void no_packet_sees_a_half(void **state)
+{
+	struct world world;
+	int seed, i;
+
+	(void)state;
+	memset(&watch, 0, sizeof(watch));
+	for (seed = 1; seed <= 60; seed++) {
+		struct kernel k = new_kernel();
+		struct plan *plan = empty_plan();
+
+		world_start(&world, seed);
+		for (i = 0; i < 60; i++) {
+			struct plan *next = next_plan(&world, plan);
+
+			watch_change(plan, next);
+			assert_int_equal(change(&k, plan, next), 0);
+			plan_free(&plan);
+			plan = next;
+		}
+		plan_free(&plan);
+		kernel_release(&k);
+	}
+	assert_true(watch.steps > 10000);
+}
+
+/* And the same when a write fails and the change is taken back. */
+static void no_packet_sees_a_half_of_a_failing_change(void **state)
+{
+	struct world world;
+	int seed, i;
+
+	(void)state;
+	memset(&watch, 0, sizeof(watch));
+	for (seed = 1; seed <= 60; seed++) {
+		struct kernel k = new_kernel();
+		struct plan *plan = empty_plan();
+
+		world_start(&world, seed);
+		for (i = 0; i < 30; i++) {
+			struct plan *next = next_plan(&world, plan);
+
+			fake_ops = 0;
+			fake_fail_at = 1 + world_below(&world, 8);
+			watch_change(plan, next);
+			if (change(&k, plan, next)) {
+				fake_fail_at = 0;
+				watch_change(plan, next);
+				assert_int_equal(change(&k, plan, next), 0);
+			}
+			fake_fail_at = 0;
+			plan_free(&plan);
+			plan = next;
+		}
+		plan_free(&plan);
+		kernel_release(&k);
+	}
+	assert_true(watch.steps > 5000);
+}
+
+/* The checker itself: it must notice a VIP that looks into another's slots. */
+static void third_content_is_noticed(void **state)
+{
+	_cleanup_plan_ struct plan *none = empty_plan();
+	_cleanup_plan_ struct plan *plan = NULL;
+	struct kernel k = new_kernel();
+	struct world world;
+	int i;
+
+	(void)state;
+	memset(&watch, 0, sizeof(watch));
+	world_start(&world, 1);
+	world.vip_pool[0] = 1;
+	world.pools[1].weight[0] = 2;
+	plan = must_plan(world_cfg(&world), none);
+	assert_int_equal(change(&k, none, plan), 0);
+	watch_change(plan, plan);
+	fake_after_write = NULL;
+	assert_true(packet_sees(0) != packet_sees(1));
+
+	/* As if the two tables were exchanged in place. */
+	i = fake.table[plan->vips[0].table];
+	fake.table[plan->vips[0].table] = fake.table[plan->vips[1].table];
+	fake.table[plan->vips[1].table] = i;
+	assert_true(packet_sees(0) != watch.old[0] && packet_sees(0) != watch.new[0]);
+	kernel_release(&k);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_packet_sees_a_half),
+		cmocka_unit_test(no_packet_sees_a_half_of_a_failing_change),
+		cmocka_unit_test(third_content_is_noticed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
