@@ -10,7 +10,7 @@
  *
  * Pools with the same members and parameters share one table.
  *
- * A backend that left the configuration stays in the plan as removed, with its
+ * A backend that left the configuration stays in the plan as draining, with its
  * id, because flows may name it; plan_release() lets it go.
  *
  * A table id may keep its number while its slots change only when every VIP
@@ -36,8 +36,8 @@ enum backend_use {
 struct plan_backend {
 	struct backend_ident ident;
 	uint16_t id;
-	bool removed; /* in no pool any more */
-	uint8_t use;  /* enum backend_use; USE_DRAIN when removed */
+	bool draining; /* in no pool any more */
+	uint8_t use;   /* enum backend_use; USE_DRAIN when draining */
 };
 
 struct plan_member {
@@ -94,7 +94,7 @@ struct plan_health {
 int plan_make(struct cfg **cfg, const struct plan *old,
 	      const struct plan_health *health, struct plan **out, struct err *err);
 
-/* A copy of `old` without the removed backends whose ids `drop` says yes to. */
+/* A copy of `old` without the draining backends whose ids `drop` says yes to. */
 int plan_release(const struct plan *old, const struct plan_health *health,
 		 bool (*drop)(void *context, uint16_t id), void *context,
 		 struct plan **out, struct err *err);

@@ -188,12 +188,12 @@ static void request_free(struct request *request)
 	free(request);
 }
 
-static int request_make(void *context, const struct plan *current, struct plan **next,
+static int request_make(void *context, const struct cfg *running, struct cfg **next,
 			struct err *err)
 {
 	struct request *request = context;
 
-	return request->verb->make(request->args, current, next, err);
+	return request->verb->make(request->args, running, next, err);
 }
 
 static json_t *changes_json(const struct txn_changes *c)
@@ -246,7 +246,9 @@ static void client_start(struct client *client, const struct verb *verb, json_t 
 		.peer = client->peer,
 	};
 	client->request = request;
-	txn_submit(client->ctl->daemon, request_make, request_done, request);
+	txn_submit(client->ctl->daemon,
+		   &(struct txn_request){ .make = request_make, .done = request_done,
+					  .context = request });
 }
 
 static void client_dispatch(struct client *client, json_t *message)

@@ -27,6 +27,7 @@ struct hop {
 	struct next_hop hop;
 	bool routed;
 	bool fixed; /* a static neighbour */
+	bool failed;         /* see nexthops_failed() */
 	const char *problem; /* static text; NULL: none */
 };
 
@@ -49,6 +50,7 @@ struct nexthops {
 	uint64_t dirty_at, confirmed_at;
 	unsigned int settle_ms; /* grows with what a refresh costs */
 	bool touched;       /* something in hops changed since last told */
+	bool turned;        /* an address failed or came back since last told */
 };
 
 static uint64_t clock_ms(void)
@@ -198,8 +200,15 @@ static const char *check_route(const struct route *route, const struct link *lin
 	return NULL;
 }
 
-static void hop_set_problem(struct hop *hop, const char *problem)
+static void hop_set_failed(struct nexthops *nh, struct hop *hop, bool failed)
 {
+	nh->turned |= hop->failed != failed;
+	hop->failed = failed;
+}
+
+static void hop_set_problem(struct nexthops *nh, struct hop *hop, const char *problem)
+{
+	hop_set_failed(nh, hop, true);
 	hop->routed = false;
 	hop->hop.resolved = false;
 	hop->problem = problem;
@@ -216,7 +225,7 @@ static void resolve_route(struct nexthops *nh, struct hop *hop)
 	unsigned int mtu;
 
 	if (ask_route(nh, &hop->addr, &route)) {
-		hop_set_problem(hop, "no route to the address");
+		hop_set_problem(nh, hop, "no route to the address");
 		return;
 	}
 	if (forced->family)
@@ -224,7 +233,7 @@ static void resolve_route(struct nexthops *nh, struct hop *hop)
 	link = find_link(nh, route.ifindex);
 	problem = check_route(&route, link, hop, route.source.family == hop->addr.family);
 	if (problem) {
-		hop_set_problem(hop, problem);
+		hop_set_problem(nh, hop, problem);
 		return;
 	}
 
@@ -234,6 +243,7 @@ static void resolve_route(struct nexthops *nh, struct hop *hop)
 		hop->fixed = false;
 		hop->hop.resolved = false;
 		hop->problem = "the next hop does not answer yet";
+		hop_set_failed(nh, hop, false);
 	}
 	mtu = route.mtu && route.mtu < link->mtu ? route.mtu : link->mtu;
 	hop->routed = true;
@@ -309,6 +319,7 @@ static void apply_neighbour(struct nexthops *nh, const struct neighbour *n)
 			memcpy(hop->hop.mac_dst, n->mac, sizeof(n->mac));
 			hop->hop.resolved = true;
 			hop->problem = NULL;
+			hop_set_failed(nh, hop, false);
 		} else if (n->failed) {
 			/* Asked at its old MAC; it may answer a broadcast. */
 			if (hop->hop.resolved)
@@ -316,6 +327,7 @@ static void apply_neighbour(struct nexthops *nh, const struct neighbour *n)
 			nh->touched |= hop->hop.resolved;
 			hop->hop.resolved = false;
 			hop->problem = "the next hop does not answer";
+			hop_set_failed(nh, hop, true);
 		} else {
 			hint_neighbour(nh, hop);
 		}
@@ -374,10 +386,12 @@ static int on_event(const struct nlmsghdr *message, void *context)
 
 static void tell(struct nexthops *nh)
 {
-	if (!nh->touched)
+	bool turned = nh->turned;
+
+	if (!nh->touched && !turned)
 		return;
-	nh->touched = false;
-	nh->changed(nh->context);
+	nh->touched = nh->turned = false;
+	nh->changed(nh->context, turned);
 }
 
 /* Answers to hints carry nothing that an event does not also say. */
@@ -465,7 +479,7 @@ int nexthops_track(struct nexthops *nh, const struct addr *addrs, size_t n,
 	nh->n_hops = n;
 	if (fresh)
 		refresh(nh);
-	nh->touched = false; /* the caller is about to read them all */
+	nh->touched = nh->turned = false; /* the caller is about to read them all */
 	return 0;
 }
 
@@ -500,6 +514,13 @@ const struct next_hop *nexthops_get(const struct nexthops *nh, const struct addr
 	const struct hop *hop = find_hop(nh, addr);
 
 	return hop ? &hop->hop : NULL;
+}
+
+bool nexthops_failed(const struct nexthops *nh, const struct addr *addr)
+{
+	const struct hop *hop = find_hop(nh, addr);
+
+	return hop && hop->failed;
 }
 
 void nexthops_describe(const struct nexthops *nh, const struct addr *addr, char *text,

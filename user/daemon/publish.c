@@ -71,6 +71,18 @@ static void forget_backends(struct kernel *k, const uint32_t *ids, size_t n)
 		memset(&k->backend[ids[i]], 0xff, sizeof(*k->backend));
 }
 
+static uint8_t use_flags(uint8_t use)
+{
+	switch (use) {
+	case USE_DRAIN:
+		return BACKEND_DRAINING;
+	case USE_DOWN:
+		return BACKEND_DOWN;
+	default:
+		return 0;
+	}
+}
+
 int publish_backends(struct kernel *k, const struct plan *plan, struct err *err)
 {
 	_cleanup_free_ uint32_t *ids = calloc(plan->n_backends + 1, sizeof(*ids));
@@ -86,7 +98,7 @@ int publish_backends(struct kernel *k, const struct plan *plan, struct err *err)
 		const struct plan_backend *b = &plan->backends[i];
 
 		outer_fill(&b->ident, k->hop(k->hop_context, &b->ident.addr),
-			   b->draining, &entries[n]);
+			   use_flags(b->use), &entries[n]);
 		ids[n] = b->id;
 		n += memcmp(&entries[n], &k->backend[b->id], sizeof(*entries)) != 0;
 	}
@@ -182,7 +194,7 @@ static int build_table(const struct plan_table *table, const struct kernel_table
 
 	rc = kmap_table_create(lines, n);
 	if (rc < 0)
-		return err_set(err, rc, "cannot make a table of %u slots: %s", table->size,
+		return err_set(err, rc, "cannot make a table of %u slots: %s", table->params.size,
 			       strerror(-rc));
 	out->fd = rc;
 	return 0;

@@ -106,12 +106,6 @@ static bool is_forgotten(void *context, uint16_t id)
 	return s->state[id] == ID_DRAINING;
 }
 
-static int make_release(void *context, const struct plan *current, struct plan **next,
-			struct err *err)
-{
-	return plan_release(current, is_forgotten, context, next, err);
-}
-
 static void release_done(void *context, int rc, const struct err *err,
 			 const struct txn_changes *changes)
 {
@@ -136,7 +130,9 @@ static void sweep_after_work(uv_work_t *work, int status)
 		return;
 	}
 	log_info("%zu removed backends have no flow left", forgotten);
-	txn_submit(s->daemon, make_release, release_done, s);
+	txn_submit(s->daemon, &(struct txn_request){ .release = is_forgotten,
+						     .done = release_done,
+						     .context = s });
 }
 
 static void on_sweep_timer(uv_timer_t *timer)

@@ -12,9 +12,7 @@
 struct txn {
 	STAILQ_ENTRY(txn) entry;
 	struct daemon *daemon;
-	txn_make *make;
-	txn_done *done;
-	void *context;
+	struct txn_request request;
 
 	struct plan *next;
 	struct publish publish;
@@ -29,43 +27,99 @@ void txn_queue_init(struct txn_queue *queue)
 	STAILQ_INIT(&queue->waiting);
 }
 
-int txn_plan_cfg(struct cfg **cfg, const struct plan *current, struct plan **next,
-		 struct err *err)
+static int compare_addrs(const void *a, const void *b)
 {
-	int rc = cfg_check(*cfg, err);
-
-	return rc ? rc : plan_make(cfg, current, next, err);
+	return addr_compare(a, b);
 }
 
-/* Addresses of a plan, distinct: backends are sorted by address first. */
-static int track_next_hops(struct daemon *d, const struct plan *plan, struct err *err)
+static size_t count_addrs(const struct plan *plan, const struct cfg *cfg)
 {
-	_cleanup_free_ struct addr *addrs = calloc(plan->n_backends + 1, sizeof(*addrs));
-	size_t i, n = 0;
+	size_t i, n = plan->n_backends;
+
+	for (i = 0; cfg && i < cfg->n_pools; i++)
+		n += cfg->pools[i].n_backends;
+	return n;
+}
+
+static size_t collect_addrs(const struct plan *plan, const struct cfg *cfg,
+			    struct addr *addrs)
+{
+	size_t i, j, n = 0, distinct = 0;
+
+	for (i = 0; i < plan->n_backends; i++)
+		addrs[n++] = plan->backends[i].ident.addr;
+	for (i = 0; cfg && i < cfg->n_pools; i++)
+		for (j = 0; j < cfg->pools[i].n_backends; j++)
+			addrs[n++] = cfg->pools[i].backends[j].addr;
+	if (n)
+		qsort(addrs, n, sizeof(*addrs), compare_addrs);
+	for (i = 0; i < n; i++)
+		if (!i || addr_compare(&addrs[i], &addrs[distinct - 1]))
+			addrs[distinct++] = addrs[i];
+	return distinct;
+}
+
+/*
+ * Follow the next hops of the plan and, before it is planned, of the coming
+ * configuration, so that the plan knows what is reachable. cfg may be NULL.
+ */
+static int track_next_hops(struct daemon *d, const struct plan *plan,
+			   const struct cfg *cfg, struct err *err)
+{
+	const struct cfg *source = cfg ? cfg : plan->cfg;
+	_cleanup_free_ struct addr *addrs =
+		calloc(count_addrs(plan, cfg) + 1, sizeof(*addrs));
 
 	if (!addrs)
 		return err_set(err, -ENOMEM, "out of memory");
-	for (i = 0; i < plan->n_backends; i++)
-		if (!n || addr_compare(&addrs[n - 1], &plan->backends[i].ident.addr))
-			addrs[n++] = plan->backends[i].ident.addr;
-	if (plan->cfg)
-		nexthops_set_source(d->nexthops, &plan->cfg->tunnel_source4,
-				    &plan->cfg->tunnel_source6);
-	return nexthops_track(d->nexthops, addrs, n, err);
+	if (source)
+		nexthops_set_source(d->nexthops, &source->tunnel_source4,
+				    &source->tunnel_source6);
+	return nexthops_track(d->nexthops, addrs, collect_addrs(plan, cfg, addrs), err);
+}
+
+static bool is_reachable(void *context, const struct backend_ident *ident)
+{
+	return !nexthops_failed(context, &ident->addr);
+}
+
+static int make_cfg(struct txn *txn, struct cfg **cfg)
+{
+	const struct cfg *running = txn->daemon->plan->cfg;
+	struct err *err = &txn->err;
+	int rc;
+
+	if (!txn->request.make)
+		return cfg_clone(running, cfg, err);
+	rc = txn->request.make(txn->request.context, running, cfg, err);
+	return rc ? rc : cfg_check(*cfg, err);
+}
+
+static int make_plan(struct txn *txn, struct cfg **cfg)
+{
+	struct daemon *d = txn->daemon;
+	struct plan_health health = { is_reachable, d->nexthops };
+
+	if (txn->request.release)
+		return plan_release(d->plan, &health, txn->request.release,
+				    txn->request.context, &txn->next, &txn->err);
+	return plan_make(cfg, d->plan, &health, &txn->next, &txn->err);
 }
 
 /* On the loop: what to change, and everything that it depends on. */
 static int txn_begin(struct txn *txn)
 {
+	_cleanup_cfg_ struct cfg *cfg = NULL;
 	struct daemon *d = txn->daemon;
-	int rc = txn->make(txn->context, d->plan, &txn->next, &txn->err);
+	int rc = make_cfg(txn, &cfg);
 
 	if (rc)
 		return rc;
-	if (dataplane_needs_restart(&d->dp, txn->next->cfg))
+	if (dataplane_needs_restart(&d->dp, cfg))
 		return err_set(&txn->err, -EBUSY,
 			       "hash_key cannot change while fairleadd runs; restart it to use the new key");
-	return track_next_hops(d, txn->next, &txn->err);
+	rc = track_next_hops(d, d->plan, cfg, &txn->err);
+	return rc ? rc : make_plan(txn, &cfg);
 }
 
 /* On any thread: new tables, where no packet sees them. */
@@ -122,7 +176,7 @@ static void txn_settle(struct txn *txn, struct txn_changes *changes)
 		d->txns.failed++;
 		memcpy(d->last_error, txn->err.text, sizeof(d->last_error));
 		/* The undo wrote next hops as the failed change saw them. */
-		track_next_hops(d, d->plan, NULL);
+		track_next_hops(d, d->plan, NULL, NULL);
 		publish_backends(&d->kernel, d->plan, NULL);
 		plan_free(&txn->next);
 	} else {
@@ -132,6 +186,7 @@ static void txn_settle(struct txn *txn, struct txn_changes *changes)
 		publish_release(&txn->publish);
 		plan_free(&d->plan);
 		d->plan = TAKE_PTR(txn->next);
+		track_next_hops(d, d->plan, NULL, NULL);
 	}
 }
 
@@ -149,7 +204,7 @@ static void txn_finish(struct txn *txn)
 		publish_release(&txn->publish);
 	txn_settle(txn, &changes);
 	d->txns.active = NULL;
-	txn->done(txn->context, txn->rc, &txn->err, &changes);
+	txn->request.done(txn->request.context, txn->rc, &txn->err, &changes);
 	free(txn);
 	txn_next(d);
 }
@@ -187,33 +242,53 @@ static void txn_next(struct daemon *d)
 	uv_queue_work(&d->loop, &txn->work, txn_work, txn_after_work);
 }
 
-static struct txn *txn_new(struct daemon *d, txn_make *make, txn_done *done,
-			   void *context)
+static struct txn *txn_new(struct daemon *d, const struct txn_request *request)
 {
 	struct txn *txn = calloc(1, sizeof(*txn));
 
 	if (!txn)
 		return NULL;
 	txn->daemon = d;
-	txn->make = make;
-	txn->done = done;
-	txn->context = context;
+	txn->request = *request;
 	return txn;
 }
 
-void txn_submit(struct daemon *d, txn_make *make, txn_done *done, void *context)
+void txn_submit(struct daemon *d, const struct txn_request *request)
 {
-	struct txn *txn = txn_new(d, make, done, context);
+	struct txn *txn = txn_new(d, request);
 	struct txn_changes none = { 0 };
 	struct err err;
 
 	if (!txn) {
 		err_set(&err, -ENOMEM, "out of memory");
-		done(context, -ENOMEM, &err, &none);
+		request->done(request->context, -ENOMEM, &err, &none);
 		return;
 	}
 	STAILQ_INSERT_TAIL(&d->txns.waiting, txn, entry);
 	txn_next(d);
+}
+
+static void refresh_done(void *context, int rc, const struct err *err,
+			 const struct txn_changes *changes)
+{
+	(void)context;
+	if (rc)
+		log_error("cannot lay health over the tables, keeping last state: %s",
+			  err->text);
+	else if (changes->tables_changed)
+		log_notice("%zu tables follow what is reachable now",
+			   changes->tables_changed);
+}
+
+void txn_refresh(struct daemon *d)
+{
+	struct txn_request request = { .done = refresh_done, .context = d };
+	struct txn *txn;
+
+	STAILQ_FOREACH(txn, &d->txns.waiting, entry)
+		if (!txn->request.make && !txn->request.release)
+			return; /* it will see what is new */
+	txn_submit(d, &request);
 }
 
 struct run {
@@ -223,12 +298,12 @@ struct run {
 	struct err *err;
 };
 
-static int run_make(void *context, const struct plan *current, struct plan **next,
+static int run_make(void *context, const struct cfg *running, struct cfg **next,
 		    struct err *err)
 {
 	struct run *run = context;
 
-	return run->make(run->context, current, next, err);
+	return run->make(run->context, running, next, err);
 }
 
 static void run_done(void *context, int rc, const struct err *err,
@@ -245,7 +320,9 @@ static void run_done(void *context, int rc, const struct err *err,
 int txn_run(struct daemon *d, txn_make *make, void *context, struct err *err)
 {
 	struct run run = { make, context, 0, err };
-	struct txn *txn = txn_new(d, run_make, run_done, &run);
+	struct txn_request request = { .make = run_make, .done = run_done,
+				       .context = &run };
+	struct txn *txn = txn_new(d, &request);
 
 	if (!txn)
 		return err_set(err, -ENOMEM, "out of memory");

@@ -19,8 +19,8 @@
 struct daemon;
 struct txn;
 
-/* Makes the plan to come; the running configuration is current->cfg. */
-typedef int txn_make(void *context, const struct plan *current, struct plan **next,
+/* Makes the configuration to come from the one that runs, which stays. */
+typedef int txn_make(void *context, const struct cfg *running, struct cfg **next,
 		     struct err *err);
 
 struct txn_changes {
@@ -33,6 +33,14 @@ struct txn_changes {
 typedef void txn_done(void *context, int rc, const struct err *err,
 		      const struct txn_changes *changes);
 
+struct txn_request {
+	txn_make *make; /* NULL: the running configuration, with health as it is */
+	/* Draining backends that may go now; NULL: none. */
+	bool (*release)(void *context, uint16_t id);
+	txn_done *done;
+	void *context; /* of all three */
+};
+
 struct txn_queue {
 	STAILQ_HEAD(, txn) waiting;
 	struct txn *active;
@@ -42,13 +50,12 @@ struct txn_queue {
 void txn_queue_init(struct txn_queue *queue);
 
 /* Queue one. When it cannot be (-ENOMEM), done is called before returning. */
-void txn_submit(struct daemon *d, txn_make *make, txn_done *done, void *context);
+void txn_submit(struct daemon *d, const struct txn_request *request);
 
 /* Run one now, on this thread, for the start. */
 int txn_run(struct daemon *d, txn_make *make, void *context, struct err *err);
 
-/* Most transactions are a new configuration: *cfg is taken on success. */
-int txn_plan_cfg(struct cfg **cfg, const struct plan *current, struct plan **next,
-		 struct err *err);
+/* Health has changed: lay it over the tables, once for changes that come together. */
+void txn_refresh(struct daemon *d);
 
 #endif
