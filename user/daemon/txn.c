@@ -7,6 +7,7 @@
 
 #include "core/cleanup.h"
 #include "daemon.h"
+#include "preview.h"
 #include "sys/log.h"
 
 struct txn {
@@ -127,6 +128,9 @@ static int txn_prepare(struct txn *txn)
 {
 	struct daemon *d = txn->daemon;
 
+	if (txn->request.preview)
+		return preview_make(&d->kernel, &d->dp, d->plan, txn->next,
+				    txn->request.preview, &txn->err);
 	return publish_prepare(&d->kernel, d->plan, txn->next, &txn->publish, &txn->err);
 }
 
@@ -148,9 +152,20 @@ static int txn_commit(struct txn *txn)
 	return 0;
 }
 
+static bool table_changes(const struct txn *txn, size_t i)
+{
+	const struct plan_table *table = &txn->next->tables[i];
+	const struct plan_table *old;
+
+	if (!txn->request.preview)
+		return txn->publish.changed[i];
+	old = plan_find_table(txn->daemon->plan, table->id);
+	return !old || !plan_table_same(old, table);
+}
+
 static void count_changes(const struct txn *txn, struct txn_changes *out)
 {
-	const struct plan *from = txn->publish.from, *to = txn->publish.to;
+	const struct plan *from = txn->daemon->plan, *to = txn->next;
 	size_t i;
 
 	for (i = 0; i < to->n_vips; i++)
@@ -158,7 +173,7 @@ static void count_changes(const struct txn *txn, struct txn_changes *out)
 	for (i = 0; i < from->n_vips; i++)
 		out->vips_removed += !plan_find_vip(to, &from->vips[i].spec);
 	for (i = 0; i < to->n_tables; i++)
-		out->tables_changed += txn->publish.changed[i];
+		out->tables_changed += table_changes(txn, i);
 	for (i = 0; i < to->n_backends; i++) {
 		const struct plan_backend *now = &to->backends[i];
 		const struct plan_backend *old = plan_find_backend(from, &now->ident);
@@ -168,26 +183,45 @@ static void count_changes(const struct txn *txn, struct txn_changes *out)
 	}
 }
 
+/* What was prepared goes, and what runs stays as it is. */
+static void txn_drop(struct txn *txn)
+{
+	struct daemon *d = txn->daemon;
+
+	if (txn->publish.built)
+		publish_release(&txn->publish);
+	plan_free(&txn->next);
+	track_next_hops(d, d->plan, NULL, NULL);
+}
+
+/* What was committed is now what runs. */
+static void txn_adopt(struct txn *txn)
+{
+	struct daemon *d = txn->daemon;
+
+	/* Its plans end with the old one. */
+	publish_release(&txn->publish);
+	plan_free(&d->plan);
+	d->plan = TAKE_PTR(txn->next);
+	track_next_hops(d, d->plan, NULL, NULL);
+}
+
 static void txn_settle(struct txn *txn, struct txn_changes *changes)
 {
 	struct daemon *d = txn->daemon;
 
-	if (txn->rc) {
-		d->txns.failed++;
-		memcpy(d->last_error, txn->err.text, sizeof(d->last_error));
-		/* The undo wrote next hops as the failed change saw them. */
-		track_next_hops(d, d->plan, NULL, NULL);
-		publish_backends(&d->kernel, d->plan, NULL);
-		plan_free(&txn->next);
-	} else {
-		d->txns.applied++;
+	if (!txn->rc)
 		count_changes(txn, changes);
-		/* publish.from and .to end with the old plan. */
-		publish_release(&txn->publish);
-		plan_free(&d->plan);
-		d->plan = TAKE_PTR(txn->next);
-		track_next_hops(d, d->plan, NULL, NULL);
-	}
+	if (txn->rc || txn->request.preview)
+		txn_drop(txn);
+	else
+		txn_adopt(txn);
+	if (txn->request.preview)
+		return;
+	d->txns.applied += !txn->rc;
+	d->txns.failed += !!txn->rc;
+	if (txn->rc)
+		memcpy(d->last_error, txn->err.text, sizeof(d->last_error));
 }
 
 static void txn_next(struct daemon *d);
@@ -197,11 +231,9 @@ static void txn_finish(struct txn *txn)
 	struct daemon *d = txn->daemon;
 	struct txn_changes changes = { .map_writes = d->kernel.map_writes };
 
-	if (!txn->rc)
+	if (!txn->rc && !txn->request.preview)
 		txn->rc = txn_commit(txn);
 	changes.map_writes = d->kernel.map_writes - changes.map_writes;
-	if (txn->rc && txn->publish.built)
-		publish_release(&txn->publish);
 	txn_settle(txn, &changes);
 	d->txns.active = NULL;
 	txn->request.done(txn->request.context, txn->rc, &txn->err, &changes);

@@ -17,6 +17,7 @@
 #include "core/plan.h"
 
 struct daemon;
+struct preview;
 struct txn;
 
 /* Makes the configuration to come from the one that runs, which stays. */
@@ -25,7 +26,7 @@ typedef int txn_make(void *context, const struct cfg *running, struct cfg **next
 
 struct txn_changes {
 	size_t vips_added, vips_removed, backends_added, backends_removed;
-	size_t tables_changed;
+	size_t tables_changed; /* for a preview: that would be built */
 	uint64_t map_writes;
 };
 
@@ -37,8 +38,10 @@ struct txn_request {
 	txn_make *make; /* NULL: the running configuration, with health as it is */
 	/* Draining backends that may go now; NULL: none. */
 	bool (*release)(void *context, uint16_t id);
+	/* Not NULL: fill it and change nothing. */
+	struct preview *preview;
 	txn_done *done;
-	void *context; /* of all three */
+	void *context; /* of all three calls */
 };
 
 struct txn_queue {
