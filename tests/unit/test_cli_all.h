@@ -32,6 +32,7 @@
 #include "user/cli/verbs.c"
 #include "user/cli/words.c"
 #include "user/cli/writer.c"
+#include "user/cli/writer_bar.c"
 #include "user/cli/writer_json.c"
 #include "user/cli/writer_text.c"
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "help.h"
@@ -12,6 +13,7 @@
 
 #define CONNECT_TIMEOUT_MS 10000
 #define REPLY_TIMEOUT_MS   120000
+#define LINE_WIDTH_MAX	   100
 
 static bool wants_colour(FILE *file)
 {
@@ -25,6 +27,18 @@ static bool wants_colour(FILE *file)
 		return false;
 
 	return fd >= 0 && isatty(fd);
+}
+
+/* As wide as the terminal, but no wider than a person likes to read. */
+static size_t line_width(FILE *file)
+{
+	struct winsize size;
+	int fd = fileno(file);
+
+	if (fd < 0 || ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		return LINE_WIDTH_MAX;
+
+	return size.ws_col < LINE_WIDTH_MAX ? size.ws_col : LINE_WIDTH_MAX;
 }
 
 static int needs_command(struct cli *cli, const char *object)
@@ -169,6 +183,7 @@ int cli_main(int argc, char **argv, FILE *stdout_file, FILE *stderr_file)
 	settings.form = cli.options.form;
 	settings.all = cli.options.all;
 	settings.colour = wants_colour(stdout_file);
+	settings.width = line_width(stdout_file);
 	if (writer_new(&settings, stdout_file, &out) < 0)
 		return cli_fail(&cli, EXIT_REFUSED, "failed", "out of memory");
 

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The commands that read or write a configuration file. */
 #include <errno.h>
-#include <string.h>
 
 #include "answer.h"
 #include "call.h"
+#include "config.h"
 #include "file.h"
 #include "json_text.h"
 #include "verbs.h"
-
-static const char *file_name(const char *path)
-{
-	return strcmp(path, "-") == 0 ? "standard input" : path;
-}
 
 /* The request for apply; NULL when the text cannot be JSON. */
 static json_t *apply_args(const char *path, const char *text, size_t length)
 {
 	json_auto_t *args = json_object();
 
-	if (json_object_set_new(args, "file", json_text(file_name(path))) < 0 ||
+	if (json_object_set_new(args, "file", json_text(config_file_name(path))) < 0 ||
 	    json_object_set_new(args, "yaml", json_stringn(text, length)) < 0)
 		return NULL;
 
@@ -44,7 +39,7 @@ int cmd_apply(struct cli *cli, int argc, char **argv)
 	args = apply_args(path, text, length);
 	if (!args)
 		return cli_fail(cli, EXIT_REFUSED, "invalid",
-				"'%s' is not UTF-8 text", file_name(path));
+				"'%s' is not UTF-8 text", config_file_name(path));
 
 	status = cli_call(cli, CALL_CHANGE, "apply", args, &result);
 	if (status)
@@ -54,22 +49,6 @@ int cmd_apply(struct cli *cli, int argc, char **argv)
 		return cli_fail_answer(cli, "apply", &err);
 
 	return EXIT_OK;
-}
-
-static int load(const char *path, struct cfg **out, struct err *err)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t length;
-	int r;
-
-	if (strcmp(path, "-") != 0)
-		return cfg_load_file(path, out, err);
-
-	r = file_read(path, &text, &length, err);
-	if (r < 0)
-		return r;
-
-	return cfg_parse_yaml(text, length, file_name(path), out, err);
 }
 
 static void write_warning(void *context, const char *text)
@@ -92,7 +71,7 @@ int cmd_check(struct cli *cli, int argc, char **argv)
 	_cleanup_cfg_ struct cfg *cfg = NULL;
 	struct writer *w = cli->out;
 	struct err err = {};
-	int r = load(path, &cfg, &err);
+	int r = config_load(path, &cfg, &err);
 
 	(void)argc;
 	(void)argv;
@@ -101,7 +80,7 @@ int cmd_check(struct cli *cli, int argc, char **argv)
 	if (r < 0)
 		return cli_fail(cli, EXIT_REFUSED, "invalid", "%s", err.text);
 
-	writer_str(w, "file", file_name(path));
+	writer_str(w, "file", config_file_name(path));
 	writer_str(w, "interface", cfg->interface);
 	writer_int(w, "vips", (int64_t)cfg->n_vips);
 	writer_int(w, "pools", (int64_t)cfg->n_pools);

@@ -28,6 +28,7 @@ const char *whatif_op_name(enum whatif_op op)
 void whatif_set_clear(struct whatif_set *set)
 {
 	free(set->backends);
+	free(set->wanted);
 	free(set->up);
 	*set = (struct whatif_set){ 0 };
 }
@@ -35,16 +36,15 @@ void whatif_set_clear(struct whatif_set *set)
 /* Room for n. Edits are typed by hand, so growing by one will do. */
 static int set_reserve(struct whatif_set *set, size_t n, struct err *err)
 {
-	struct table_backend *backends;
-	bool *up;
+	struct table_backend *backends =
+		realloc(set->backends, n * sizeof(*backends));
+	bool *wanted = realloc(set->wanted, n * sizeof(*wanted));
+	bool *up = realloc(set->up, n * sizeof(*up));
 
-	backends = realloc(set->backends, n * sizeof(*backends));
-	if (backends)
-		set->backends = backends;
-	up = realloc(set->up, n * sizeof(*up));
-	if (up)
-		set->up = up;
-	if (!backends || !up)
+	set->backends = backends ? backends : set->backends;
+	set->wanted = wanted ? wanted : set->wanted;
+	set->up = up ? up : set->up;
+	if (!backends || !wanted || !up)
 		return err_set(err, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -65,7 +65,8 @@ int whatif_set_of(const struct cfg_pool *pool, struct whatif_set *out,
 			.name = backend->name,
 			.weight = backend->weight,
 		};
-		set.up[set.n] = backend->state == ADMIN_UP;
+		set.wanted[set.n] = backend->state == ADMIN_UP;
+		set.up[set.n] = set.wanted[set.n];
 	}
 	*out = set;
 	set = (struct whatif_set){ 0 };
@@ -212,6 +213,7 @@ static int add(struct whatif_set *set, const struct whatif_edit *edit,
 		.name = edit->backend,
 		.weight = edit->weight,
 	};
+	set->wanted[set->n] = true;
 	set->up[set->n++] = true;
 	return 0;
 }
@@ -221,6 +223,8 @@ static void take_out(struct whatif_set *set, size_t at)
 	set->n--;
 	memmove(&set->backends[at], &set->backends[at + 1],
 		(set->n - at) * sizeof(*set->backends));
+	memmove(&set->wanted[at], &set->wanted[at + 1],
+		(set->n - at) * sizeof(*set->wanted));
 	memmove(&set->up[at], &set->up[at + 1],
 		(set->n - at) * sizeof(*set->up));
 }

@@ -22,11 +22,12 @@
 struct whatif_set {
 	const struct cfg_pool *pool;
 	struct table_backend *backends;
-	bool *up; /* serves; the slots of the others are lent */
+	bool *wanted; /* by its operator: neither drained nor down */
+	bool *up;     /* wanted and healthy: serves; others lend their slots */
 	size_t n;
 };
 
-/* What serves: backends that are up as their operator wants. -ENOMEM or 0. */
+/* All that are wanted are up, as no health is known. -ENOMEM or 0. */
 int whatif_set_of(const struct cfg_pool *pool, struct whatif_set *out,
 		  struct err *err);
 void whatif_set_clear(struct whatif_set *set);
@@ -68,6 +69,7 @@ enum whatif_method {
 	WHATIF_BUILD,   /* all of the set is up */
 	WHATIF_OVERLAY, /* slots of who is down lent to others */
 	WHATIF_REBUILD, /* built of those that are up */
+	WHATIF_OPEN,    /* all are down: of those that are wanted, by policy */
 	WHATIF_NONE,    /* nobody serves */
 	WHATIF_METHOD__MAX,
 };
@@ -80,9 +82,9 @@ struct whatif_table {
 	enum whatif_method method;
 	uint16_t *slots;
 	uint32_t *counts;       /* slots of each backend */
-	/* slots by weight: 0 for who has none or is down */
+	/* slots by weight; 0 for who has no weight or is down */
 	double *ideal;
-	size_t n_serving;       /* have weight and are up */
+	size_t n_serving;       /* can own slots */
 	/*
 	 * The highest load of a backend over what its weight says; with equal
 	 * weights the fullest backend over the mean. 0 when nobody serves.

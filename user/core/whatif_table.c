@@ -13,6 +13,7 @@ static const char *const method_names[] = {
 	[WHATIF_BUILD] = "build",
 	[WHATIF_OVERLAY] = "overlay",
 	[WHATIF_REBUILD] = "rebuild",
+	[WHATIF_OPEN] = "open",
 	[WHATIF_NONE] = "none",
 };
 _Static_assert(sizeof(method_names) / sizeof(*method_names) ==
@@ -69,19 +70,36 @@ static int allocate(struct whatif_table *t)
 	return t->slots && t->counts && t->ideal ? 0 : -ENOMEM;
 }
 
-/* Who can own slots, and whether there is anybody else who could. */
-static size_t count_serving(const struct whatif_set *set, bool *all_up)
+/* Who can own slots. */
+static size_t count_serving(const struct whatif_set *set, const bool *up)
 {
 	size_t n = 0;
 
-	*all_up = true;
-	for (size_t i = 0; i < set->n; i++) {
-		if (!set->backends[i].weight)
-			continue;
-		n += set->up[i];
-		*all_up = *all_up && set->up[i];
-	}
+	for (size_t i = 0; i < set->n; i++)
+		n += set->backends[i].weight && up[i];
 	return n;
+}
+
+static bool all_serve(const struct whatif_set *set, const bool *up)
+{
+	for (size_t i = 0; i < set->n; i++) {
+		if (set->backends[i].weight && !up[i])
+			return false;
+	}
+	return true;
+}
+
+/* Who stands in when nobody is up. */
+static const bool *choose_up(struct whatif_table *t, const struct whatif_set *set)
+{
+	t->method = WHATIF_BUILD;
+	t->n_serving = count_serving(set, set->up);
+	if (t->n_serving || set->pool->all_down != ALL_DOWN_ALL)
+		return set->up;
+
+	t->method = WHATIF_OPEN;
+	t->n_serving = count_serving(set, set->wanted);
+	return set->wanted;
 }
 
 static void nobody(struct whatif_table *t)
@@ -92,32 +110,31 @@ static void nobody(struct whatif_table *t)
 }
 
 static int fill(struct whatif_table *t, const struct whatif_set *set,
-		bool rebuild, struct err *err)
+		const bool *up, bool rebuild, struct err *err)
 {
-	bool all_up;
+	enum whatif_method method;
 	int ret;
 
-	t->n_serving = count_serving(set, &all_up);
 	if (!t->n_serving) {
 		nobody(t);
 		return 0;
 	}
-	if (all_up) {
-		t->method = WHATIF_BUILD;
+	if (all_serve(set, up))
 		return table_build(&t->params, set->backends, set->n, t->slots,
 				   err);
-	}
-	if (rebuild) {
-		t->method = WHATIF_REBUILD;
-		return table_build_up(&t->params, set->backends, set->n, set->up,
-				      t->slots, err);
-	}
 
-	ret = table_build_health(&t->params, set->backends, set->n, set->up,
-				 t->slots, NULL, err);
+	if (rebuild)
+		ret = table_build_up(&t->params, set->backends, set->n, up,
+				     t->slots, err);
+	else
+		ret = table_build_health(&t->params, set->backends, set->n, up,
+					 t->slots, NULL, err);
 	if (ret < 0)
 		return ret;
-	t->method = ret == TABLE_REBUILD ? WHATIF_REBUILD : WHATIF_OVERLAY;
+
+	method = rebuild || ret == TABLE_REBUILD ? WHATIF_REBUILD :
+						   WHATIF_OVERLAY;
+	t->method = t->method == WHATIF_OPEN ? WHATIF_OPEN : method;
 	return 0;
 }
 
@@ -126,6 +143,7 @@ int whatif_table_build(const struct table_params *params,
 		       struct whatif_table **out, struct err *err)
 {
 	_cleanup_whatif_table_ struct whatif_table *t = calloc(1, sizeof(*t));
+	const bool *up;
 	int ret;
 
 	if (!t)
@@ -136,12 +154,13 @@ int whatif_table_build(const struct table_params *params,
 		return err_set(err, -ENOMEM, "no memory for a table of %u slots",
 			       params->size);
 
-	ret = fill(t, set, rebuild, err);
+	up = choose_up(t, set);
+	ret = fill(t, set, up, rebuild, err);
 	if (ret < 0)
 		return ret;
 
 	table_count_slots(t->slots, params->size, t->n, t->counts);
-	whatif_ideal(set->backends, set->up, set->n, params->size, t->ideal);
+	whatif_ideal(set->backends, up, set->n, params->size, t->ideal);
 	t->max_mean = whatif_max_mean(t->counts, t->ideal, t->n);
 	if (table_digest_sorted(set->backends, set->n, t->slots, params->size,
 				&t->digest))

@@ -240,12 +240,14 @@ int show_status(struct daemon *d, json_t *args, json_t **result, struct err *err
 		"interface", d->at.interface, "attach", attach_kind_name(d->at.kind),
 		"flows_per_cpu", (int)d->dp.config.flows_per_cpu, "cpus", (int)d->dp.cpus);
 	json_t *sizes = json_pack(
-		"{s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "vips",
+		"{s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:f, s:f, s:o}", "vips",
 		(int)d->plan->n_vips, "pools", (int)d->plan->cfg->n_pools, "tables",
 		(int)d->plan->n_tables, "backends", sums.active, "backends_draining",
 		sums.draining, "backends_unresolved", sums.unresolved, "changes_applied",
 		integer(d->txns.applied), "changes_failed", integer(d->txns.failed),
-		"map_writes", integer(d->kernel.map_writes), "last_error",
+		"map_writes", integer(d->kernel.map_writes), "last_plan_ms",
+		d->txns.times.plan_ms, "last_build_ms", d->txns.times.build_ms,
+		"last_commit_ms", d->txns.times.commit_ms, "last_error",
 		string_or_null(d->last_error));
 
 	(void)args;

@@ -20,6 +20,7 @@ struct txn {
 	struct err err;
 	int rc;
 	uv_work_t work;
+	uint64_t begun, planned, built; /* ns, uv_hrtime */
 };
 
 void txn_queue_init(struct txn_queue *queue)
@@ -112,15 +113,20 @@ static int txn_begin(struct txn *txn)
 {
 	_cleanup_cfg_ struct cfg *cfg = NULL;
 	struct daemon *d = txn->daemon;
-	int rc = make_cfg(txn, &cfg);
+	int rc;
 
+	txn->begun = uv_hrtime();
+	rc = make_cfg(txn, &cfg);
 	if (rc)
 		return rc;
 	if (dataplane_needs_restart(&d->dp, cfg))
 		return err_set(&txn->err, -EBUSY,
 			       "hash_key cannot change while fairleadd runs; restart it to use the new key");
 	rc = track_next_hops(d, d->plan, cfg, &txn->err);
-	return rc ? rc : make_plan(txn, &cfg);
+	if (!rc)
+		rc = make_plan(txn, &cfg);
+	txn->planned = uv_hrtime();
+	return rc;
 }
 
 /* On any thread: new tables, where no packet sees them. */
@@ -138,7 +144,10 @@ static int txn_prepare(struct txn *txn)
 static int txn_commit(struct txn *txn)
 {
 	struct daemon *d = txn->daemon;
-	int rc = publish_commit(&d->kernel, &txn->publish, &txn->err);
+	int rc;
+
+	txn->built = uv_hrtime();
+	rc = publish_commit(&d->kernel, &txn->publish, &txn->err);
 
 	if (rc)
 		return rc;
@@ -149,6 +158,11 @@ static int txn_commit(struct txn *txn)
 		return rc;
 	}
 	publish_finish(&d->kernel, &txn->publish);
+	d->txns.times = (struct txn_times){
+		.plan_ms = (txn->planned - txn->begun) / 1e6,
+		.build_ms = (txn->built - txn->planned) / 1e6,
+		.commit_ms = (uv_hrtime() - txn->built) / 1e6,
+	};
 	return 0;
 }
 

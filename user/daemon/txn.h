@@ -44,10 +44,16 @@ struct txn_request {
 	void *context; /* of all three calls */
 };
 
+/* Where the time of the last transaction that changed something went. */
+struct txn_times {
+	double plan_ms, build_ms, commit_ms;
+};
+
 struct txn_queue {
 	STAILQ_HEAD(, txn) waiting;
 	struct txn *active;
 	uint64_t applied, failed;
+	struct txn_times times;
 };
 
 void txn_queue_init(struct txn_queue *queue);
