@@ -48,11 +48,14 @@ static int pair_make(const struct cfg_pool *old, const struct cfg_pool *new,
 
 	if (!r && new)
 		r = pair_side(out, 1, new, err);
-	if (r < 0 || !old || !new)
-		return r;
-
-	return whatif_compare(&out->sets[0], out->tables[0], &out->sets[1],
-			      out->tables[1], &out->moves, err);
+	if (!r && old && new)
+		r = whatif_compare(&out->sets[0], out->tables[0], &out->sets[1],
+				   out->tables[1], &out->moves, err);
+	for (int i = 0; i < 2; i++) {
+		if (out->tables[i])
+			whatif_table_drop_slots(out->tables[i]);
+	}
+	return r;
 }
 
 static const char *change_name(const struct pair *pair)
@@ -182,29 +185,52 @@ static void next_pair(const struct cfg *old, size_t *i, const struct cfg *new,
 	*j += order >= 0;
 }
 
+static int make_pairs(const struct cfg *old, const struct cfg *new,
+		      struct pair *pairs, size_t *n, struct err *err)
+{
+	size_t i = 0, j = 0;
+	int r = 0;
+
+	while (!r && (i < old->n_pools || j < new->n_pools)) {
+		const struct cfg_pool *pools[2];
+
+		next_pair(old, &i, new, &j, pools);
+		r = pair_make(pools[0], pools[1], &pairs[(*n)++], err);
+	}
+	return r;
+}
+
+static void put_pairs(struct writer *w, const struct pair *pairs, size_t n)
+{
+	writer_list(w, "pools");
+	for (size_t i = 0; i < n; i++)
+		put_pair(w, &pairs[i]);
+	writer_close(w);
+
+	writer_list(w, "backends");
+	for (size_t i = 0; i < n; i++)
+		put_changes(w, &pairs[i]);
+	writer_close(w);
+}
+
 static int compare_configs(struct cli *cli, const struct cfg *old,
 			   const struct cfg *new)
 {
-	struct writer *w = cli->out;
+	struct pair *pairs =
+		calloc(old->n_pools + new->n_pools + 1, sizeof(*pairs));
 	struct err err = {};
+	size_t n = 0;
+	int r;
 
-	for (int list = 0; list < 2; list++) {
-		writer_list(w, list ? "backends" : "pools");
-		for (size_t i = 0, j = 0; i < old->n_pools || j < new->n_pools;) {
-			_cleanup_(pair_free) struct pair pair = {};
-			const struct cfg_pool *pools[2];
+	r = pairs ? make_pairs(old, new, pairs, &n, &err) :
+		    err_set(&err, -ENOMEM, "out of memory");
+	if (!r)
+		put_pairs(cli->out, pairs, n);
 
-			next_pair(old, &i, new, &j, pools);
-			if (pair_make(pools[0], pools[1], &pair, &err) < 0)
-				return cli_fail_err(cli, &err);
-			if (list)
-				put_changes(w, &pair);
-			else
-				put_pair(w, &pair);
-		}
-		writer_close(w);
-	}
-	return EXIT_OK;
+	while (n > 0)
+		pair_free(&pairs[--n]);
+	free(pairs);
+	return r < 0 ? cli_fail_err(cli, &err) : EXIT_OK;
 }
 
 int cmd_table_compare(struct cli *cli, int argc, char **argv)

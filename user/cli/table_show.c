@@ -6,8 +6,10 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
+#include "abi.h"
 #include "call.h"
 #include "config.h"
 #include "core/whatif.h"
@@ -120,35 +122,50 @@ static int build_shown(const struct cfg_pool *pool, struct shown *out,
 	if (!r)
 		r = whatif_table_build(&params, &out->set, false, &out->table,
 				       err);
-	return r < 0 ? err_prefix(err, "pool '%s'", pool->name) : 0;
+	if (r < 0)
+		return err_prefix(err, "pool '%s'", pool->name);
+
+	whatif_table_drop_slots(out->table);
+	return 0;
 }
 
-/* Slots are needed for their numbers only: a table at a time is enough. */
+static void put_shown(struct writer *w, const struct shown *shown, size_t n)
+{
+	writer_list(w, "pools");
+	for (size_t i = 0; i < n; i++)
+		put_built_pool(w, &shown[i]);
+	writer_close(w);
+
+	writer_list(w, "backends");
+	for (size_t i = 0; i < n; i++)
+		put_built_shares(w, &shown[i]);
+	writer_close(w);
+}
+
+static int show_config(struct cli *cli, const struct cfg *cfg)
+{
+	struct shown *shown = calloc(cfg->n_pools + 1, sizeof(*shown));
+	struct err err = {};
+	size_t n;
+	int r = shown ? 0 : err_set(&err, -ENOMEM, "out of memory");
+
+	for (n = 0; !r && n < cfg->n_pools; n++)
+		r = build_shown(&cfg->pools[n], &shown[n], &err);
+	if (!r)
+		put_shown(cli->out, shown, n);
+
+	for (size_t i = 0; i < n; i++)
+		shown_free(&shown[i]);
+	free(shown);
+	return r < 0 ? cli_fail_err(cli, &err) : EXIT_OK;
+}
+
 static int show_file(struct cli *cli, const char *path)
 {
 	_cleanup_cfg_ struct cfg *cfg = NULL;
-	struct writer *w = cli->out;
-	struct err err = {};
 	int status = config_of_tables(cli, path, &cfg);
 
-	if (status)
-		return status;
-
-	for (int shares = 0; shares < 2; shares++) {
-		writer_list(w, shares ? "backends" : "pools");
-		for (size_t i = 0; i < cfg->n_pools; i++) {
-			_cleanup_(shown_free) struct shown shown = {};
-
-			if (build_shown(&cfg->pools[i], &shown, &err) < 0)
-				return cli_fail_err(cli, &err);
-			if (shares)
-				put_built_shares(w, &shown);
-			else
-				put_built_pool(w, &shown);
-		}
-		writer_close(w);
-	}
-	return EXIT_OK;
+	return status ? status : show_config(cli, cfg);
 }
 
 /* Of the daemon. */

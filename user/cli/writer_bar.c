@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Bars of plain characters: "####|##" is beyond its mark, "####  |" short. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +7,10 @@
 
 static size_t scale(double value, double full, size_t width)
 {
-	double cells = full > 0 && value > 0 ? round(value / full * (double)width) :
-					       0;
+	double cells = 0.5;
 
+	if (full > 0 && value > 0)
+		cells += value / full * (double)width;
 	return cells < (double)width ? (size_t)cells : width;
 }
 

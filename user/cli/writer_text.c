@@ -355,6 +355,19 @@ static size_t bar_room(const struct writer *w, const struct row *row,
 	return used < w->settings.width ? w->settings.width - used : 0;
 }
 
+/* A bar is the last of a row, or there is none. */
+static struct cell *row_bar(const struct row *row)
+{
+	struct cell *cell;
+
+	STAILQ_FOREACH(cell, &row->cells, next)
+	{
+		if (is_bar(cell))
+			return cell;
+	}
+	return NULL;
+}
+
 /* Without room for a bar its column goes. */
 static int draw_bars(const struct block *block, size_t room)
 {
@@ -362,9 +375,9 @@ static int draw_bars(const struct block *block, size_t room)
 
 	STAILQ_FOREACH(row, &block->rows, next)
 	{
-		struct cell *cell = STAILQ_LAST(&row->cells, cell, next);
+		struct cell *cell = row_bar(row);
 
-		if (!cell || !is_bar(cell))
+		if (!cell)
 			continue;
 
 		if (room < BAR_MIN) {

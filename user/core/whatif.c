@@ -152,9 +152,16 @@ static bool find(const struct whatif_set *set, const char *which, size_t *at)
 	return false;
 }
 
-/* "web-1, web-2 and 98 more" */
-static const char *list_names(const struct whatif_set *set, char *text,
-			      size_t size)
+const struct table_backend *whatif_set_find(const struct whatif_set *set,
+					    const char *which)
+{
+	size_t at;
+
+	return find(set, which, &at) ? &set->backends[at] : NULL;
+}
+
+const char *whatif_set_names(const struct whatif_set *set, char *text,
+			     size_t size)
 {
 	const size_t tail = sizeof(" and 65535 more");
 	size_t used = 0, i;
@@ -191,7 +198,7 @@ static int not_there(const struct whatif_set *set, const char *which,
 	return err_set(err, -ENOENT,
 		       "%s %s has no backend %s; there are: %s",
 		       kind(set->pool), QUOTE(set->pool->name), QUOTE(which),
-		       list_names(set, names, sizeof(names)));
+		       whatif_set_names(set, names, sizeof(names)));
 }
 
 static int add(struct whatif_set *set, const struct whatif_edit *edit,

@@ -64,6 +64,14 @@ int whatif_edit_parse(enum whatif_op op, const char *text,
 int whatif_set_edit(struct whatif_set *set, const struct whatif_edit *edit,
 		    struct err *err);
 
+/* By name, or when none is called so by address; NULL: nobody. */
+const struct table_backend *whatif_set_find(const struct whatif_set *set,
+					    const char *which);
+
+/* "web-1, web-2 and 98 more", as many as fit. Returns text. */
+const char *whatif_set_names(const struct whatif_set *set, char *text,
+			     size_t size);
+
 /* How a table came about. */
 enum whatif_method {
 	WHATIF_BUILD,   /* all of the set is up */
@@ -80,7 +88,7 @@ struct whatif_table {
 	struct table_params params;
 	size_t n;               /* of the set */
 	enum whatif_method method;
-	uint16_t *slots;
+	uint16_t *slots;        /* NULL once dropped */
 	uint32_t *counts;       /* slots of each backend */
 	/* slots by weight; 0 for who has no weight or is down */
 	double *ideal;
@@ -103,6 +111,9 @@ int whatif_table_build(const struct table_params *params,
 /* Frees *table and sets it to NULL. */
 void whatif_table_free(struct whatif_table **table);
 #define _cleanup_whatif_table_ __attribute__((cleanup(whatif_table_free)))
+
+/* Keeps the figures and lets go of the slots, which need the room. */
+void whatif_table_drop_slots(struct whatif_table *table);
 
 /* The two figures of a table for counts that somebody else has made. */
 void whatif_ideal(const struct table_backend *backends, const bool *up, size_t n,

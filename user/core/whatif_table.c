@@ -38,6 +38,12 @@ void whatif_table_free(struct whatif_table **table)
 	*table = NULL;
 }
 
+void whatif_table_drop_slots(struct whatif_table *table)
+{
+	free(table->slots);
+	table->slots = NULL;
+}
+
 void whatif_ideal(const struct table_backend *backends, const bool *up, size_t n,
 		  uint32_t size, double *ideal)
 {
