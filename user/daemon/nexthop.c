@@ -26,7 +26,8 @@ struct hop {
 	struct addr via;
 	struct next_hop hop;
 	bool routed;
-	bool fixed; /* a static neighbour */
+	bool fixed;  /* a static neighbour */
+	bool failed; /* did not answer; once more and it is unresolved */
 	const char *problem; /* static text; NULL: none */
 };
 
@@ -49,6 +50,7 @@ struct nexthops {
 	uint64_t dirty_at, confirmed_at;
 	unsigned int settle_ms; /* grows with what a refresh costs */
 	bool touched;       /* something in hops changed since last told */
+	bool table_full;    /* the kernel's, at the last confirmation */
 };
 
 static uint64_t clock_ms(void)
@@ -231,7 +233,7 @@ static void resolve_route(struct nexthops *nh, struct hop *hop)
 	via = route.via.family ? route.via : hop->addr;
 	if (!hop->routed || hop->hop.ifindex != route.ifindex ||
 	    (hop->via.family && addr_compare(&via, &hop->via))) {
-		hop->fixed = false;
+		hop->fixed = hop->failed = false;
 		hop->hop.resolved = false;
 		hop->problem = "the next hop does not answer yet";
 	}
@@ -247,7 +249,7 @@ static void resolve_route(struct nexthops *nh, struct hop *hop)
 struct neighbour {
 	unsigned int ifindex;
 	struct addr addr;
-	bool valid, failed, fixed;
+	bool valid, failed, gone, fixed;
 	uint8_t mac[6];
 };
 
@@ -272,6 +274,7 @@ static bool parse_neighbour(const struct nlmsghdr *message, struct neighbour *ou
 	out->valid = mac && message->nlmsg_type == RTM_NEWNEIGH &&
 		     header->ndm_state & NUD_VALID_STATES;
 	out->failed = message->nlmsg_type == RTM_NEWNEIGH && header->ndm_state & NUD_FAILED;
+	out->gone = message->nlmsg_type == RTM_DELNEIGH;
 	out->fixed = out->valid && header->ndm_state & (NUD_PERMANENT | NUD_NOARP);
 	return out->addr.family != 0;
 }
@@ -294,6 +297,31 @@ static void hint_neighbour(struct nexthops *nh, const struct hop *hop)
 	nl_send(&nh->hint, message);
 }
 
+/*
+ * A failure counts when the next attempt, by broadcast, fails too: the MAC may
+ * have changed, and the kernel also says "failed" of an entry just before it is
+ * deleted by hand (6.18).
+ */
+static void hop_learn(struct nexthops *nh, struct hop *hop, const struct neighbour *n)
+{
+	hop->fixed = n->fixed;
+	if (n->valid) {
+		nh->touched |= !hop->hop.resolved ||
+			       memcmp(hop->hop.mac_dst, n->mac, sizeof(n->mac));
+		memcpy(hop->hop.mac_dst, n->mac, sizeof(n->mac));
+		hop->hop.resolved = true;
+		hop->failed = false;
+		hop->problem = NULL;
+	} else if (n->failed && (hop->failed || !hop->hop.resolved)) {
+		nh->touched |= hop->hop.resolved;
+		hop->hop.resolved = false;
+		hop->problem = "the next hop does not answer";
+	} else {
+		hop->failed = n->failed || (hop->failed && !n->gone);
+		hint_neighbour(nh, hop);
+	}
+}
+
 static void apply_neighbour(struct nexthops *nh, const struct neighbour *n)
 {
 	struct hop *hop;
@@ -302,23 +330,7 @@ static void apply_neighbour(struct nexthops *nh, const struct neighbour *n)
 		if (!hop->routed || hop->hop.ifindex != n->ifindex ||
 		    addr_compare(&hop->via, &n->addr))
 			continue;
-		hop->fixed = n->fixed;
-		if (n->valid) {
-			nh->touched |= !hop->hop.resolved ||
-				       memcmp(hop->hop.mac_dst, n->mac, sizeof(n->mac));
-			memcpy(hop->hop.mac_dst, n->mac, sizeof(n->mac));
-			hop->hop.resolved = true;
-			hop->problem = NULL;
-		} else if (n->failed) {
-			/* Asked at its old MAC; it may answer a broadcast. */
-			if (hop->hop.resolved)
-				hint_neighbour(nh, hop);
-			nh->touched |= hop->hop.resolved;
-			hop->hop.resolved = false;
-			hop->problem = "the next hop does not answer";
-		} else {
-			hint_neighbour(nh, hop);
-		}
+		hop_learn(nh, hop, n);
 	}
 }
 
@@ -340,6 +352,28 @@ static void hint_unresolved(struct nexthops *nh)
 			hint_neighbour(nh, &nh->hops[i]);
 }
 
+/* Hints are answered only when they fail, and at once. */
+static void drain_hints(struct nexthops *nh)
+{
+	const struct nlmsghdr *message;
+	const struct nlmsgerr *error;
+	char buf[8192];
+	bool full = false;
+	int size;
+
+	while ((size = recv(mnl_socket_get_fd(nh->hint.socket), buf, sizeof(buf),
+			    MSG_DONTWAIT)) > 0) {
+		message = (const struct nlmsghdr *)buf;
+		for (; mnl_nlmsg_ok(message, size); message = mnl_nlmsg_next(message, &size)) {
+			error = mnl_nlmsg_get_payload(message);
+			full |= message->nlmsg_type == NLMSG_ERROR && error->error == -ENOBUFS;
+		}
+	}
+	if (full && !nh->table_full)
+		log_warn("the kernel's neighbour table is full: backends stay unresolved; raise net.ipv4.neigh.default.gc_thresh3 (or ipv6)");
+	nh->table_full |= full;
+}
+
 /* Routes, links and neighbours as they are now. */
 static void refresh(struct nexthops *nh)
 {
@@ -356,6 +390,7 @@ static void refresh(struct nexthops *nh)
 			log_warn("cannot list neighbours: %s; next hops may be stale", err.text);
 	}
 	hint_unresolved(nh);
+	drain_hints(nh);
 	/* A refresh may take a tenth of the time at most. */
 	nh->settle_ms = SETTLE_MS + 9 * (clock_ms() - start);
 }
@@ -378,15 +413,6 @@ static void tell(struct nexthops *nh)
 		return;
 	nh->touched = false;
 	nh->changed(nh->context);
-}
-
-/* Answers to hints carry nothing that an event does not also say. */
-static void drain_hints(struct nexthops *nh)
-{
-	char buf[8192];
-
-	while (recv(mnl_socket_get_fd(nh->hint.socket), buf, sizeof(buf), MSG_DONTWAIT) > 0)
-		;
 }
 
 void nexthops_events(struct nexthops *nh)
@@ -418,6 +444,7 @@ void nexthops_tick(struct nexthops *nh, uint64_t now_ms)
 		refresh(nh);
 	if (now_ms >= nh->confirmed_at + CONFIRM_MS) {
 		nh->confirmed_at = now_ms;
+		nh->table_full = false;
 		for (i = 0; i < nh->n_hops; i++)
 			if (nh->hops[i].routed)
 				hint_neighbour(nh, &nh->hops[i]);
@@ -511,6 +538,8 @@ void nexthops_describe(const struct nexthops *nh, const struct addr *addr, char 
 
 	text[0] = '\0';
 	*problem = hop ? hop->problem : "not tracked";
+	if (hop && hop->routed && !hop->hop.resolved && nh->table_full)
+		*problem = "the kernel's neighbour table is full";
 	if (!hop || !hop->hop.resolved)
 		return;
 	mac = hop->hop.mac_dst;
