@@ -67,6 +67,12 @@ static const struct scenario rows[] = {
 			  DROPPED(IP_MALFORMED) },
 		},
 	},
+	/* Its length with the header does not fit the 16 bits of an outer one. */
+	{
+		"ip6_packet_of_more_than_65535_bytes_is_malformed",
+		.steps = { { .in = { .v6 = true, .payload = 0xffff - 20 },
+			     DROPPED(IP_MALFORMED) } },
+	},
 	{
 		"length_beyond_a_frame_of_several_pages_is_malformed",
 		.steps = {

@@ -159,13 +159,12 @@ static void seed_vips(struct world *world)
 	}
 }
 
-/* As abi.h defines it: without TOS, length, protocol and checksum. */
-static uint16_t outer_sum(const struct tunnel *tunnel)
+uint16_t world_ip4_sum(const struct backend *backend)
 {
 	uint8_t ip[20] = { 0x45, 0, 0, 0, 0, 0, 0x40, 0, 64 };
 
-	frame_address(tunnel->src, false, ip + 12);
-	frame_address(tunnel->dst, false, ip + 16);
+	memcpy(ip + 12, &backend->outer.v4.src, 4);
+	memcpy(ip + 16, &backend->outer.v4.dst, 4);
 	return htons((uint16_t)~checksum_finish(checksum_add(0, ip, sizeof(ip))));
 }
 
@@ -191,7 +190,7 @@ static struct backend backend_value(const struct world *world,
 	} else {
 		frame_address(tunnel->src, false, (uint8_t *)&backend.outer.v4.src);
 		frame_address(tunnel->dst, false, (uint8_t *)&backend.outer.v4.dst);
-		backend.ip4_sum = outer_sum(tunnel);
+		backend.ip4_sum = world_ip4_sum(&backend);
 	}
 
 	if (id == B_REDIRECT)

@@ -114,6 +114,8 @@ const struct tunnel *world_tunnel(enum backend_id id);
 
 void world_backend(struct world *world, enum backend_id id,
 		   void (*change)(struct backend *));
+/* As abi.h defines it: without TOS, length, protocol and checksum. */
+uint16_t world_ip4_sum(const struct backend *backend);
 /* A table of the given size whose every slot is `fill`. */
 void world_table(struct world *world, uint32_t table, uint32_t size,
 		 uint16_t fill);

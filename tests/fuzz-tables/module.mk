@@ -15,6 +15,6 @@ $(O)/tests/fuzz-tables/fuzz_tables: $(FUZZ_TABLES_SRC) tests/unit/table_textbook
 .PHONY: fuzz-tables
 fuzz-tables: $(O)/tests/fuzz-tables/fuzz_tables
 	$(Q)mkdir -p $(O)/tests/fuzz-tables/corpus
-	$(Q)$< -max_total_time=$(or $(FUZZ_SECONDS),30) -timeout=10 -rss_limit_mb=1024 -max_len=512 \
-		-print_final_stats=1 -artifact_prefix=$(O)/tests/fuzz-tables/ \
+	$(Q)$< -max_total_time=$(or $(FUZZ_SECONDS),30) -timeout=10 \
+		-rss_limit_mb=1024 -max_len=512 -print_final_stats=1 -artifact_prefix=$(O)/tests/fuzz-tables/ \
 		$(O)/tests/fuzz-tables/corpus

@@ -14,7 +14,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define FRAME_MAX 16384
+/* Room for an IPv6 packet longer than any IPv4 packet. */
+#define FRAME_MAX 66000
 #define ETH_SIZE 14
 
 /* Addresses out of the documentation ranges, RFC 5737 and RFC 3849. */

@@ -203,9 +203,9 @@ static void sort_few(uint64_t *values, size_t n)
 }
 
 /*
- * From buffer into scratch. As many buckets as turns, each for an equal part of the window's time; most
- * get one turn or two. Many turns at one time meet in one bucket, which is
- * why a bucket may be large.
+ * From buffer into scratch. As many buckets as turns, each for an equal part of
+ * the window's time; most get one turn or two. Many turns at one time meet in
+ * one bucket, which is why a bucket may be large.
  */
 static void sort_by_buckets(struct turns *turns, size_t n)
 {

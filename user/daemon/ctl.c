@@ -398,7 +398,9 @@ static void client_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	}
 	client->in_length += n;
 	client_pump(client);
-	if (client->closing || client->in_length <= client_line_max(client))
+	/* What is not searched yet may be several lines. */
+	if (client->closing || client->scanned < client->in_length ||
+	    client->in_length <= client_line_max(client))
 		return;
 	snprintf(text, sizeof(text), "request is longer than %zu bytes",
 		 client_line_max(client));

@@ -26,8 +26,9 @@ struct hop {
 	struct addr via;
 	struct next_hop hop;
 	bool routed;
-	bool fixed; /* a static neighbour */
-	bool failed;         /* see nexthops_failed() */
+	bool fixed;  /* a static neighbour */
+	bool failed; /* did not answer; once more and it is unresolved */
+	bool dead;   /* see nexthops_failed() */
 	const char *problem; /* static text; NULL: none */
 };
 
@@ -51,6 +52,7 @@ struct nexthops {
 	unsigned int settle_ms; /* grows with what a refresh costs */
 	bool touched;       /* something in hops changed since last told */
 	bool turned;        /* an address failed or came back since last told */
+	bool table_full;    /* the kernel's, at the last confirmation */
 };
 
 static uint64_t clock_ms(void)
@@ -200,15 +202,15 @@ static const char *check_route(const struct route *route, const struct link *lin
 	return NULL;
 }
 
-static void hop_set_failed(struct nexthops *nh, struct hop *hop, bool failed)
+static void hop_set_dead(struct nexthops *nh, struct hop *hop, bool dead)
 {
-	nh->turned |= hop->failed != failed;
-	hop->failed = failed;
+	nh->turned |= hop->dead != dead;
+	hop->dead = dead;
 }
 
 static void hop_set_problem(struct nexthops *nh, struct hop *hop, const char *problem)
 {
-	hop_set_failed(nh, hop, true);
+	hop_set_dead(nh, hop, true);
 	hop->routed = false;
 	hop->hop.resolved = false;
 	hop->problem = problem;
@@ -240,10 +242,10 @@ static void resolve_route(struct nexthops *nh, struct hop *hop)
 	via = route.via.family ? route.via : hop->addr;
 	if (!hop->routed || hop->hop.ifindex != route.ifindex ||
 	    (hop->via.family && addr_compare(&via, &hop->via))) {
-		hop->fixed = false;
+		hop->fixed = hop->failed = false;
 		hop->hop.resolved = false;
 		hop->problem = "the next hop does not answer yet";
-		hop_set_failed(nh, hop, false);
+		hop_set_dead(nh, hop, false);
 	}
 	mtu = route.mtu && route.mtu < link->mtu ? route.mtu : link->mtu;
 	hop->routed = true;
@@ -257,7 +259,7 @@ static void resolve_route(struct nexthops *nh, struct hop *hop)
 struct neighbour {
 	unsigned int ifindex;
 	struct addr addr;
-	bool valid, failed, fixed;
+	bool valid, failed, gone, fixed;
 	uint8_t mac[6];
 };
 
@@ -282,6 +284,7 @@ static bool parse_neighbour(const struct nlmsghdr *message, struct neighbour *ou
 	out->valid = mac && message->nlmsg_type == RTM_NEWNEIGH &&
 		     header->ndm_state & NUD_VALID_STATES;
 	out->failed = message->nlmsg_type == RTM_NEWNEIGH && header->ndm_state & NUD_FAILED;
+	out->gone = message->nlmsg_type == RTM_DELNEIGH;
 	out->fixed = out->valid && header->ndm_state & (NUD_PERMANENT | NUD_NOARP);
 	return out->addr.family != 0;
 }
@@ -304,6 +307,33 @@ static void hint_neighbour(struct nexthops *nh, const struct hop *hop)
 	nl_send(&nh->hint, message);
 }
 
+/*
+ * A failure counts when the next attempt, by broadcast, fails too: the MAC may
+ * have changed, and the kernel also says "failed" of an entry just before it is
+ * deleted by hand (6.18).
+ */
+static void hop_learn(struct nexthops *nh, struct hop *hop, const struct neighbour *n)
+{
+	hop->fixed = n->fixed;
+	if (n->valid) {
+		nh->touched |= !hop->hop.resolved ||
+			       memcmp(hop->hop.mac_dst, n->mac, sizeof(n->mac));
+		memcpy(hop->hop.mac_dst, n->mac, sizeof(n->mac));
+		hop->hop.resolved = true;
+		hop->failed = false;
+		hop->problem = NULL;
+		hop_set_dead(nh, hop, false);
+	} else if (n->failed && (hop->failed || !hop->hop.resolved)) {
+		nh->touched |= hop->hop.resolved;
+		hop->hop.resolved = false;
+		hop->problem = "the next hop does not answer";
+		hop_set_dead(nh, hop, true);
+	} else {
+		hop->failed = n->failed || (hop->failed && !n->gone);
+		hint_neighbour(nh, hop);
+	}
+}
+
 static void apply_neighbour(struct nexthops *nh, const struct neighbour *n)
 {
 	struct hop *hop;
@@ -312,25 +342,7 @@ static void apply_neighbour(struct nexthops *nh, const struct neighbour *n)
 		if (!hop->routed || hop->hop.ifindex != n->ifindex ||
 		    addr_compare(&hop->via, &n->addr))
 			continue;
-		hop->fixed = n->fixed;
-		if (n->valid) {
-			nh->touched |= !hop->hop.resolved ||
-				       memcmp(hop->hop.mac_dst, n->mac, sizeof(n->mac));
-			memcpy(hop->hop.mac_dst, n->mac, sizeof(n->mac));
-			hop->hop.resolved = true;
-			hop->problem = NULL;
-			hop_set_failed(nh, hop, false);
-		} else if (n->failed) {
-			/* Asked at its old MAC; it may answer a broadcast. */
-			if (hop->hop.resolved)
-				hint_neighbour(nh, hop);
-			nh->touched |= hop->hop.resolved;
-			hop->hop.resolved = false;
-			hop->problem = "the next hop does not answer";
-			hop_set_failed(nh, hop, true);
-		} else {
-			hint_neighbour(nh, hop);
-		}
+		hop_learn(nh, hop, n);
 	}
 }
 
@@ -352,6 +364,28 @@ static void hint_unresolved(struct nexthops *nh)
 			hint_neighbour(nh, &nh->hops[i]);
 }
 
+/* Hints are answered only when they fail, and at once. */
+static void drain_hints(struct nexthops *nh)
+{
+	const struct nlmsghdr *message;
+	const struct nlmsgerr *error;
+	char buf[8192];
+	bool full = false;
+	int size;
+
+	while ((size = recv(mnl_socket_get_fd(nh->hint.socket), buf, sizeof(buf),
+			    MSG_DONTWAIT)) > 0) {
+		message = (const struct nlmsghdr *)buf;
+		for (; mnl_nlmsg_ok(message, size); message = mnl_nlmsg_next(message, &size)) {
+			error = mnl_nlmsg_get_payload(message);
+			full |= message->nlmsg_type == NLMSG_ERROR && error->error == -ENOBUFS;
+		}
+	}
+	if (full && !nh->table_full)
+		log_warn("the kernel's neighbour table is full: backends stay unresolved; raise net.ipv4.neigh.default.gc_thresh3 (or ipv6)");
+	nh->table_full |= full;
+}
+
 /* Routes, links and neighbours as they are now. */
 static void refresh(struct nexthops *nh)
 {
@@ -368,6 +402,7 @@ static void refresh(struct nexthops *nh)
 			log_warn("cannot list neighbours: %s; next hops may be stale", err.text);
 	}
 	hint_unresolved(nh);
+	drain_hints(nh);
 	/* A refresh may take a tenth of the time at most. */
 	nh->settle_ms = SETTLE_MS + 9 * (clock_ms() - start);
 }
@@ -392,15 +427,6 @@ static void tell(struct nexthops *nh)
 		return;
 	nh->touched = nh->turned = false;
 	nh->changed(nh->context, turned);
-}
-
-/* Answers to hints carry nothing that an event does not also say. */
-static void drain_hints(struct nexthops *nh)
-{
-	char buf[8192];
-
-	while (recv(mnl_socket_get_fd(nh->hint.socket), buf, sizeof(buf), MSG_DONTWAIT) > 0)
-		;
 }
 
 void nexthops_events(struct nexthops *nh)
@@ -432,6 +458,7 @@ void nexthops_tick(struct nexthops *nh, uint64_t now_ms)
 		refresh(nh);
 	if (now_ms >= nh->confirmed_at + CONFIRM_MS) {
 		nh->confirmed_at = now_ms;
+		nh->table_full = false;
 		for (i = 0; i < nh->n_hops; i++)
 			if (nh->hops[i].routed)
 				hint_neighbour(nh, &nh->hops[i]);
@@ -520,7 +547,7 @@ bool nexthops_failed(const struct nexthops *nh, const struct addr *addr)
 {
 	const struct hop *hop = find_hop(nh, addr);
 
-	return hop && hop->failed;
+	return hop && hop->dead;
 }
 
 void nexthops_describe(const struct nexthops *nh, const struct addr *addr, char *text,
@@ -532,6 +559,8 @@ void nexthops_describe(const struct nexthops *nh, const struct addr *addr, char 
 
 	text[0] = '\0';
 	*problem = hop ? hop->problem : "not tracked";
+	if (hop && hop->routed && !hop->hop.resolved && nh->table_full)
+		*problem = "the kernel's neighbour table is full";
 	if (!hop || !hop->hop.resolved)
 		return;
 	mac = hop->hop.mac_dst;

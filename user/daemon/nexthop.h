@@ -10,8 +10,8 @@
  *
  * A neighbour that only disappears (`ip neigh flush`) keeps its last MAC until
  * the kernel says something better: forgetting must not stop traffic. The same
- * holds for what a daemon before this one knew. A neighbour that failed to
- * answer becomes unresolved. A static one is never asked, since the kernel would
+ * holds for what a daemon before this one knew. A neighbour that fails to
+ * answer twice becomes unresolved. A static one is never asked, since the kernel would
  * make it a dynamic one.
  */
 
