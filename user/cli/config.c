@@ -32,7 +32,7 @@ int config_load(const char *path, struct cfg **out, struct err *err)
 static int running_config(struct cli *cli, struct cfg **out)
 {
 	json_auto_t *result = NULL;
-	const char *yaml;
+	const char *yaml = NULL;
 	struct err err = {};
 	int status = cli_call(cli, CALL_CHANGE, "save", json_object(), &result);
 
