@@ -24,7 +24,6 @@
 /* Anybody may write to the read-only socket, and needs no more to ask. */
 #define LINE_MAX_READ_ONLY (64 * 1024)
 #define READ_CHUNK (64 * 1024)
-#define REPLIES_HIGH (4 * 1024 * 1024) /* unread replies that stop the reading */
 #define BACKLOG 64
 
 struct ctl {
@@ -41,6 +40,12 @@ struct client {
 	uv_pipe_t pipe;
 	struct ctl *ctl;
 	bool read_only, reading, closing;
+	/*
+	 * Not yet written; nothing is read until they are. So one that does not
+	 * read costs one reply, and one that asks without end takes turns with
+	 * the others, since a write is done in the loop's next round at best.
+	 */
+	unsigned int replies;
 	struct request *request; /* in hand; NULL: none */
 	char *in;
 	size_t in_length, in_size, scanned;
@@ -97,6 +102,7 @@ static void reply_written(uv_write_t *write, int status)
 
 	free(reply->text);
 	free(reply);
+	client->replies--;
 	if (status)
 		client_close(client);
 	else
@@ -122,6 +128,7 @@ static void client_send(struct client *client, json_t *message)
 	reply->text = text;
 	reply->write.data = reply;
 	buf = uv_buf_init(text, length + 1);
+	client->replies++;
 	if (uv_write(&reply->write, (uv_stream_t *)&client->pipe, &buf, 1, reply_written)) {
 		free(text);
 		free(reply);
@@ -414,14 +421,12 @@ static void client_pump(struct client *client)
 	uv_stream_t *stream = (uv_stream_t *)&client->pipe;
 	bool ready;
 
-	for (;;) {
+	do {
 		if (client->closing)
 			return;
-		ready = !client->request &&
-			uv_stream_get_write_queue_size(stream) < REPLIES_HIGH;
-		if (!ready || !client->in_length || !client_take_line(client))
-			break;
-	}
+		ready = !client->request && !client->replies;
+	} while (ready && client->in_length && client_take_line(client));
+
 	if (ready && !client->reading)
 		uv_read_start(stream, client_alloc, client_read);
 	else if (!ready && client->reading)

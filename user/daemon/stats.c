@@ -64,14 +64,13 @@ struct totals stats_totals(const struct daemon *d)
 	return t;
 }
 
-static int count_slots(void *context, const void *key, const void *value)
+static int count_line(void *context, const void *key, const void *value)
 {
 	const struct table_line *line = value;
 	uint32_t *slots = context, i;
 
-	if (*(const uint32_t *)key == 0)
-		return 0; /* the header */
-	for (i = 0; i < TABLE_LINE_SLOTS; i++)
+	/* Line 0 is the header. */
+	for (i = 0; *(const uint32_t *)key && i < TABLE_LINE_SLOTS; i++)
 		slots[line->ids[i]]++;
 	return 0;
 }
@@ -83,8 +82,8 @@ uint32_t *stats_slots(const struct daemon *d, uint32_t table)
 
 	if (!slots || t->fd < 0 ||
 	    kmap_walk(t->fd, sizeof(uint32_t), sizeof(struct table_line),
-		      1 + (t->size + TABLE_LINE_SLOTS - 1) / TABLE_LINE_SLOTS,
-		      count_slots, slots))
+		      1 + (t->size + TABLE_LINE_SLOTS - 1) / TABLE_LINE_SLOTS, count_line,
+		      slots))
 		return NULL;
 	slots[0] = 0; /* slots without backend, and the end of the last line */
 	return TAKE_PTR(slots);
