@@ -50,6 +50,8 @@ static char *verb_entry(const struct verb *verb)
 	print_places(file, verb->args);
 	if (verb->flags & VERB_ALL)
 		fputs(" Op Fl Fl all", file);
+	if (verb->flags & VERB_DRY_RUN)
+		fputs(" Op Fl Fl dry-run", file);
 	fputc('\n', file);
 	fclose(file);
 	return text;

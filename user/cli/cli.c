@@ -96,6 +96,9 @@ static int check_options(struct cli *cli, const struct words *words, int used)
 	if (cli->options.all && !(verb->flags & VERB_ALL))
 		return cli_fail_usage(cli, "'%s' has no option --all",
 				      verb_name(verb, name));
+	if (cli->options.dry_run && !(verb->flags & VERB_DRY_RUN))
+		return cli_fail_usage(cli, "'%s' has no option --dry-run",
+				      verb_name(verb, name));
 
 	return EXIT_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The commands that read or write a configuration file. */
 #include <errno.h>
+#include <string.h>
 
 #include "answer.h"
 #include "call.h"
@@ -10,15 +11,41 @@
 #include "verbs.h"
 
 /* The request for apply; NULL when the text cannot be JSON. */
-static json_t *apply_args(const char *path, const char *text, size_t length)
+static json_t *apply_args(const char *path, const char *text, size_t length, bool dry_run)
 {
 	json_auto_t *args = json_object();
 
 	if (json_object_set_new(args, "file", json_text(config_file_name(path))) < 0 ||
-	    json_object_set_new(args, "yaml", json_stringn(text, length)) < 0)
+	    json_object_set_new(args, "yaml", json_stringn(text, length)) < 0 ||
+	    (dry_run && json_object_set_new(args, "dry_run", json_true()) < 0))
 		return NULL;
 
 	return json_incref(args);
+}
+
+static const struct field preview_fields[] = {
+	{ .key = "address", .kind = FIELD_STRING },
+	{ .key = "change", .kind = FIELD_STRING },
+	{ .key = "slots", .kind = FIELD_INTEGER },
+	{ .key = "moved", .kind = FIELD_INTEGER },
+	{ .key = "moved_percent", .kind = FIELD_REAL },
+	{ .key = "flows", .kind = FIELD_INTEGER },
+	{ .key = "flows_on_moved", .kind = FIELD_INTEGER },
+};
+
+/* For people, only what would change. */
+static bool is_unchanged(const json_t *vip)
+{
+	const char *change = json_string_value(json_object_get(vip, "change"));
+
+	return change && !strcmp(change, "unchanged");
+}
+
+static int write_preview(struct writer *w, const json_t *result, struct err *err)
+{
+	return answer_list(w, result, "vips", preview_fields,
+			   sizeof(preview_fields) / sizeof(*preview_fields),
+			   is_unchanged, err);
 }
 
 int cmd_apply(struct cli *cli, int argc, char **argv)
@@ -36,7 +63,7 @@ int cmd_apply(struct cli *cli, int argc, char **argv)
 	if (file_read(path, &text, &length, &err) < 0)
 		return cli_fail_err(cli, &err);
 
-	args = apply_args(path, text, length);
+	args = apply_args(path, text, length, cli->options.dry_run);
 	if (!args)
 		return cli_fail(cli, EXIT_REFUSED, "invalid",
 				"'%s' is not UTF-8 text", config_file_name(path));
@@ -45,7 +72,8 @@ int cmd_apply(struct cli *cli, int argc, char **argv)
 	if (status)
 		return status;
 
-	if (answer_record(cli->out, result, "changes", &err) < 0)
+	if (answer_record(cli->out, result, "changes", &err) < 0 ||
+	    (cli->options.dry_run && write_preview(cli->out, result, &err) < 0))
 		return cli_fail_answer(cli, "apply", &err);
 
 	return EXIT_OK;

@@ -12,6 +12,7 @@ const struct option_entry option_entries[] = {
 	{'p', "pretty", NULL, "answer as JSON on several lines"},
 	{'o', "oneline", NULL, "answer as one line a record, key value pairs"},
 	{'a', "all", NULL, "counters: reasons that are zero, too"},
+	{'n', "dry-run", NULL, "apply: only say what would change"},
 	{0, "instance", "NAME", "talk to this instance (default: main)"},
 	{0, "socket", "PATH", "talk to the daemon at this socket"},
 	{'h', "help", NULL, "explain the command"},
@@ -53,6 +54,9 @@ static void set_flag(struct parser *p, char letter)
 		break;
 	case 'a':
 		p->out->all = true;
+		break;
+	case 'n':
+		p->out->dry_run = true;
 		break;
 	case 'h':
 		p->out->help = true;

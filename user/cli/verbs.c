@@ -72,7 +72,7 @@ const struct verb verbs[] = {
 	{"table", "plan", "[FILE]", plan_options, cmd_table_plan,
 	 "show what a change would move, by each algorithm", VERB_OWN_OPTIONS},
 	{"apply", NULL, "FILE", NULL, cmd_apply,
-	 "make a file the running configuration", 0},
+	 "make a file the running configuration", VERB_DRY_RUN},
 	{"check", NULL, "FILE", NULL, cmd_check,
 	 "check a configuration file; needs no daemon and no root", 0},
 	{"save", NULL, "[FILE]", NULL, cmd_save,
@@ -178,4 +178,6 @@ void verb_print_usage(const struct verb *verb, FILE *file)
 			o->value ? o->value : "");
 	if (verb->flags & VERB_ALL)
 		fputs(" [--all]", file);
+	if (verb->flags & VERB_DRY_RUN)
+		fputs(" [--dry-run]", file);
 }

@@ -49,9 +49,10 @@ static json_t *vip_object(struct daemon *d, const struct cfg_vip *vip)
 	char address[VIP_SPEC_TEXT_MAX], digest[17];
 
 	snprintf(digest, sizeof(digest), "%016" PRIx64, table->digest);
-	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:i, s:o, s:o, s:o, s:o}", "address",
+	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:i, s:o, s:o, s:o, s:o}", "address",
 			 vip_spec_format(&vip->spec, address), "pool", pool->name,
-			 "encap", encap_name(pool->encap), "table_size",
+			 "encap", encap_name(pool->encap), "algorithm",
+			 table_algorithm_name(pool->algorithm), "table_size",
 			 (int)pool->table_size, "digest", digest, "backends",
 			 (int)pool->n_backends, "packets", integer(c.packets), "bytes",
 			 integer(c.bytes), "new_flows", integer(c.new_flows), "drops",
