@@ -120,7 +120,7 @@ dist:
 	$(Q)mkdir -p $(O)
 	git archive --prefix=fairlead-$(VERSION)/ -o $(O)/fairlead-$(VERSION).tar.gz HEAD
 lint:
-	shellcheck -x scripts/demo scripts/topology scripts/run-tests scripts/install-deps .ci/run tests/net/*.sh
+	shellcheck -x -S warning -P tests/net scripts/demo scripts/topology scripts/run-tests scripts/install-deps .ci/run tests/net/*.sh
 	cppcheck --quiet --error-exitcode=1 --enable=warning,portability --inline-suppr -Iinclude -Iuser user
 
 .PHONY: fmt clean help
