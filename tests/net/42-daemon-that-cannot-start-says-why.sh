@@ -31,6 +31,7 @@ cannot "'eth9' does not exist" "$O/fairleadd" --foreground \
 	--config "$RUN/eth9.yaml" --instance other
 cannot "root" setpriv --reuid=65534 --clear-groups "${daemon[@]}" other
 cannot "letters, digits" "${daemon[@]}" other/..
+refused 64 "letters, digits" -- on fe "${daemon[@]}" other/..
 
 start_fairleadd
 cannot "(pid $(cat "$RUN/fairleadd.pid"))" "${daemon[@]}" "$ID"

@@ -30,7 +30,9 @@ ip link set lo up
 export ID=t$$
 . scripts/lib/net.sh
 
+# shellcheck disable=SC2034 # of the tests
 VIP4=203.0.113.10
+# shellcheck disable=SC2034
 VIP6=2001:db8::10
 
 # What helps to understand a failure; the end of the test cleans up.
