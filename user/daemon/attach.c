@@ -47,16 +47,18 @@ static int list_interfaces(char *text, size_t size)
 	return 0;
 }
 
-static int find_interface(const char *name, unsigned int *ifindex, struct err *err)
+static int find_interface(const struct cfg *cfg, unsigned int *ifindex, struct err *err)
 {
 	char known[256];
 
-	*ifindex = if_nametoindex(name);
+	*ifindex = if_nametoindex(cfg->interface);
 	if (*ifindex)
 		return 0;
 	list_interfaces(known, sizeof(known));
-	return err_set(err, -ENODEV, "interface '%s' does not exist; there are: %s",
-		       name, known);
+	err_set(err, -ENODEV, "interface '%s' does not exist; there are: %s",
+		cfg->interface, known);
+	cfg_err_place(cfg, cfg->interface_pos, err);
+	return -ENODEV;
 }
 
 static __u32 attached_program(unsigned int ifindex, enum attach_kind *kind)
@@ -272,7 +274,7 @@ int attach_apply(struct attachment *at, const struct dataplane *dp,
 {
 	struct attachment before = *at;
 	unsigned int ifindex;
-	int rc = find_interface(cfg->interface, &ifindex, err);
+	int rc = find_interface(cfg, &ifindex, err);
 
 	if (rc)
 		return rc;
