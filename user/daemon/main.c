@@ -49,6 +49,16 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
+static int check_instance(const struct daemon_options *o)
+{
+	struct err err;
+
+	if (!instance_check(o->instance, &err))
+		return -1;
+	fprintf(stderr, "fairleadd: %s\n", err.text);
+	return EX_USAGE;
+}
+
 /* -1: go on; else the exit status. */
 static int parse_options(int argc, char **argv, struct daemon_options *o)
 {
@@ -87,7 +97,7 @@ static int parse_options(int argc, char **argv, struct daemon_options *o)
 		}
 	}
 	if (optind == argc)
-		return -1;
+		return check_instance(o);
 	fprintf(stderr, "fairleadd: '%s' is not an option; try 'fairleadd --help'.\n",
 		argv[optind]);
 	return EX_USAGE;
@@ -142,12 +152,9 @@ static int lock_instance(struct daemon *d, struct err *err)
 
 static int enter_instance(struct daemon *d, struct err *err)
 {
-	int rc = instance_check(d->options.instance, err);
+	int rc = make_dir(RUN_ROOT, err);
 
-	if (rc)
-		return rc;
 	snprintf(d->run_dir, sizeof(d->run_dir), "%s/%s", RUN_ROOT, d->options.instance);
-	rc = make_dir(RUN_ROOT, err);
 	if (!rc)
 		rc = make_dir(d->run_dir, err);
 	return rc ? rc : lock_instance(d, err);
