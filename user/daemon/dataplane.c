@@ -304,7 +304,7 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 		rc = finish_new_maps(dp, err);
 	if (!rc)
 		rc = self_test(dp, err);
-	if (!rc)
+	if (!rc && !dp->adopted)
 		rc = write_config(dp, err);
 	if (rc && !dp->adopted)
 		bpffs_remove_dir(dp->pin_dir, NULL);
@@ -313,6 +313,11 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 	else
 		log_flow_memory(dp);
 	return rc;
+}
+
+int dataplane_settle(struct dataplane *dp, struct err *err)
+{
+	return dp->adopted ? write_config(dp, err) : 0;
 }
 
 void dataplane_close(struct dataplane *dp)

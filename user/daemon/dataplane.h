@@ -29,6 +29,11 @@ struct dataplane {
 /* Load the program on new or adopted maps, and test it. Attaches nothing. */
 int dataplane_open(struct dataplane *dp, const char *instance,
 		   const struct cfg *cfg, struct err *err);
+/*
+ * The program of an adopted set runs now: its hash key is the one to go on with.
+ * Until then the old program may be what balances, by the old key.
+ */
+int dataplane_settle(struct dataplane *dp, struct err *err);
 /* Close what this process holds; pins, and so traffic, stay. */
 void dataplane_close(struct dataplane *dp);
 

@@ -195,6 +195,8 @@ static int start_data_plane(struct daemon *d, struct cfg **cfg, struct err *err)
 		rc = open_kernel(d, err);
 	if (!rc)
 		rc = txn_run(d, make_first, cfg, err);
+	if (!rc)
+		rc = dataplane_settle(&d->dp, err);
 	/* A first start that failed leaves nothing behind. */
 	if (rc && d->dp.skel && !d->dp.adopted)
 		bpffs_remove_dir(d->dp.pin_dir, NULL);
