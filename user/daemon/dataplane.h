@@ -39,6 +39,9 @@ void dataplane_close(struct dataplane *dp);
 
 void dataplane_pin_dir(const char *instance, char *path, size_t size);
 
+/* Log when cfg asks for flow maps of another size than those that are there. */
+void dataplane_warn_flows(const struct dataplane *dp, const struct cfg *cfg);
+
 /* True when cfg asks for what only a newly loaded program can do. */
 bool dataplane_needs_restart(const struct dataplane *dp, const struct cfg *cfg);
 

@@ -21,12 +21,6 @@
 #include "sys/bpffs.h"
 #include "sys/log.h"
 
-static void cfg_warn(void *context, const char *text)
-{
-	(void)context;
-	log_warn("%s", text);
-}
-
 /* Each table in use keeps a file descriptor. */
 static void raise_file_limit(void)
 {
@@ -215,7 +209,7 @@ int daemon_start(struct daemon *d, struct err *err)
 		return rc;
 
 	raise_file_limit();
-	cfg_warnings(cfg, cfg_warn, NULL);
+	daemon_log_warnings(cfg);
 	/* Ask first who serves the socket: nothing may be touched then. */
 	rc = ctl_open(d, &d->ctl, err);
 	if (!rc)
