@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From nothing to balancing, and back. The data plane stays when this ends. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
-#include <unistd.h>
 
 #include <bpf/libbpf.h>
 
