@@ -49,11 +49,11 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
-static int check_instance(const char *name)
+static int check_instance(const struct daemon_options *o)
 {
-	struct err err = { 0 };
+	struct err err;
 
-	if (!instance_check(name, &err))
+	if (!instance_check(o->instance, &err))
 		return -1;
 	fprintf(stderr, "fairleadd: %s\n", err.text);
 	return EX_USAGE;
@@ -97,7 +97,7 @@ static int parse_options(int argc, char **argv, struct daemon_options *o)
 		}
 	}
 	if (optind == argc)
-		return check_instance(o->instance);
+		return check_instance(o);
 	fprintf(stderr, "fairleadd: '%s' is not an option; try 'fairleadd --help'.\n",
 		argv[optind]);
 	return EX_USAGE;
@@ -152,10 +152,9 @@ static int lock_instance(struct daemon *d, struct err *err)
 
 static int enter_instance(struct daemon *d, struct err *err)
 {
-	int rc;
+	int rc = make_dir(RUN_ROOT, err);
 
 	snprintf(d->run_dir, sizeof(d->run_dir), "%s/%s", RUN_ROOT, d->options.instance);
-	rc = make_dir(RUN_ROOT, err);
 	if (!rc)
 		rc = make_dir(d->run_dir, err);
 	return rc ? rc : lock_instance(d, err);
