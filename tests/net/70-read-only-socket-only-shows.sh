@@ -35,18 +35,20 @@ done
 fl save "$RUN/saved.yaml" > "$RUN/save.out"
 has "$(cat "$RUN/saved.yaml")" "$key"
 
-# 140 that say nothing, and one that never ends its line.
-for i in {1..140}; do
+# 200 that say nothing, and one that never ends its line.
+for i in {1..200}; do
 	start "idle$i" fe socat -u "UNIX-CONNECT:$dir/fairlead-ro.sock" OPEN:/dev/null
 done
 fl vip add 203.0.113.77:80/tcp
 fl vip del 203.0.113.77:80/tcp
-for i in {1..140}; do
+for i in {1..200}; do
 	kill "$(cat "$RUN/idle$i.pid")" 2> /dev/null || true
 	rm "$RUN/idle$i.pid"
 done
 answers() { has "$(ask '{"verb": "show.status"}')" '"ok":true'; }
 wait_until 10 answers || fail "the read-only socket does not recover"
-long=$(head -c 66000 /dev/zero | tr '\0' x | on fe socat -t 5 - \
+# One byte too many, so that the daemon reads all of it: socat, when it cannot
+# write the rest of more, would not read the answer.
+long=$(head -c 65537 /dev/zero | tr '\0' x | on fe socat -t 5 - \
 	"UNIX-CONNECT:$dir/fairlead-ro.sock" 2> /dev/null || true)
 has "$long" 'request is longer than 65536 bytes'

@@ -340,8 +340,7 @@ static void bad_vip_edits_are_refused(void **state)
 		{ { VIP_DEL, "web", NULL, { { 0 } } },
 		  -EINVAL,
 		  "vip 'web' has no protocol; allowed: ADDRESS:PORT/PROTOCOL, "
-		  "as "
-		  "203.0.113.10:443/tcp or [2001:db8::10]:any/udp" },
+		  "as 203.0.113.10:443/tcp or [2001:db8::10]:any/udp" },
 	};
 
 	(void)state;
