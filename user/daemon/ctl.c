@@ -126,28 +126,12 @@ static void client_send(struct client *client, json_t *message)
 	}
 }
 
-/* A sentence may be cut within a character, which JSON does not take. */
-static json_t *message_json(const char *message)
-{
-	json_t *string = json_string(message);
-	_cleanup_free_ char *plain = NULL;
-	char *c;
-
-	if (string)
-		return string;
-	plain = strdup(message);
-	for (c = plain; c && *c; c++)
-		if (*c & 0x80)
-			*c = '?';
-	return plain ? json_string(plain) : NULL;
-}
-
 static void client_refuse(struct client *client, json_t *id, const char *code,
 			  const char *message)
 {
 	client_send(client, json_pack("{s:O?, s:b, s:{s:s, s:o}}", "id", id, "ok", 0,
 				      "error", "code", code, "message",
-				      message_json(message)));
+				      text_json(message)));
 }
 
 static const char *error_code(int rc)
