@@ -113,12 +113,28 @@ static int check_config(const struct daemon_options *o, struct err *err)
 	return rc;
 }
 
+/* What we write and delete there must not be chosen by somebody else. */
+static int check_dir(const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+	    (st.st_uid == 0 || st.st_uid == geteuid()) &&
+	    !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return 0;
+	return err_set(err, -EPERM,
+		       "'%s' must be a directory that only root may write to, and no symbolic link; remove it, fairleadd makes it",
+		       path);
+}
+
 static int make_dir(const char *path, struct err *err)
 {
 	int rc;
 
-	if (mkdir(path, 0755) == 0 || errno == EEXIST)
+	if (mkdir(path, 0755) == 0)
 		return 0;
+	if (errno == EEXIST)
+		return check_dir(path, err);
 	rc = -errno;
 	return err_set(err, rc, "cannot make directory '%s': %s%s", path, strerror(-rc),
 		       rc == -EACCES ? "; fairleadd needs root" : "");
