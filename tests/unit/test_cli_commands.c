@@ -298,7 +298,7 @@ static void usage_errors_go_to_stderr_with_status_64(void **state)
 		{ "vip --frob show", "unknown option '--frob'" },
 		{ "vip show --frob", "unknown option '--frob'" },
 		{ "vip show --frob", "expected --json, --pretty, --oneline, "
-				     "--all, --instance, --socket, --help or --version" },
+				     "--all, --dry-run, --instance, --socket, --help or --version" },
 		{ "backend add V B weight -1", "unknown option '-1': expected --json" },
 		{ "backend add V B --weight 3",
 		  "'--weight' has no dashes in 'backend add': weight NUMBER" },

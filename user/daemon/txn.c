@@ -68,16 +68,20 @@ static size_t collect_addrs(const struct plan *plan, const struct cfg *cfg,
 static int track_next_hops(struct daemon *d, const struct plan *plan,
 			   const struct cfg *cfg, struct err *err)
 {
-	const struct cfg *source = cfg ? cfg : plan->cfg;
 	_cleanup_free_ struct addr *addrs =
 		calloc(count_addrs(plan, cfg) + 1, sizeof(*addrs));
 
 	if (!addrs)
 		return err_set(err, -ENOMEM, "out of memory");
-	if (source)
-		nexthops_set_source(d->nexthops, &source->tunnel_source4,
-				    &source->tunnel_source6);
 	return nexthops_track(d->nexthops, addrs, collect_addrs(plan, cfg, addrs), err);
+}
+
+/* Only with a commit: next hops that change before it must not show a new source. */
+static void set_source(struct daemon *d, const struct cfg *cfg)
+{
+	if (cfg)
+		nexthops_set_source(d->nexthops, &cfg->tunnel_source4,
+				    &cfg->tunnel_source6);
 }
 
 static bool is_reachable(void *context, const struct backend_ident *ident)
@@ -147,6 +151,7 @@ static int txn_commit(struct txn *txn)
 	int rc;
 
 	txn->built = uv_hrtime();
+	set_source(d, txn->next->cfg);
 	rc = publish_commit(&d->kernel, &txn->publish, &txn->err);
 
 	if (rc)
@@ -206,6 +211,9 @@ static void txn_drop(struct txn *txn)
 		publish_release(&txn->publish);
 	plan_free(&txn->next);
 	track_next_hops(d, d->plan, NULL, NULL);
+	/* The undo of a failed commit wrote next hops as the commit saw them. */
+	set_source(d, d->plan->cfg);
+	publish_backends(&d->kernel, d->plan, NULL);
 }
 
 /* What was committed is now what runs. */
