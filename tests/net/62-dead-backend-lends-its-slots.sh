@@ -46,7 +46,7 @@ has "$(problem)" "no route to the address"
 fl backend del web 198.51.100.1
 
 on b3 ip link set eth0 up
-wait_until 30 unresolved 1 || fail "b3 is not resolved again"
+wait_until 30 unresolved 0 || fail "b3 is not resolved again"
 equal "problem" '"problem":"no route to the address"' "$(problem)"
 wait_until 15 digest_is "$before" || fail "the table is $(digest), and was $before"
 check_http_spread $VIP4

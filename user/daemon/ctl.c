@@ -295,6 +295,7 @@ static void client_start(struct client *client, const struct verb *verb, json_t 
 		   &(struct txn_request){
 			   .make = request_make,
 			   .preview = request->dry_run ? &request->preview : NULL,
+			   .attended = true,
 			   .done = request_done,
 			   .context = request,
 		   });

@@ -241,7 +241,8 @@ static struct backend_sums count_backends(const struct daemon *d)
 		hop = nexthops_get(d->nexthops, &d->plan->backends[i].ident.addr);
 		sums.active += !d->plan->backends[i].draining;
 		sums.draining += d->plan->backends[i].draining;
-		sums.unresolved += !hop || !hop->resolved;
+		sums.unresolved += !d->plan->backends[i].draining &&
+				   (!hop || !hop->resolved);
 	}
 	return sums;
 }

@@ -19,6 +19,7 @@ struct txn {
 	struct publish publish;
 	struct err err;
 	int rc;
+	bool understood; /* the request itself was in order */
 	uv_work_t work;
 	uint64_t begun, planned, built; /* ns, uv_hrtime */
 };
@@ -123,6 +124,7 @@ static int txn_begin(struct txn *txn)
 	rc = make_cfg(txn, &cfg);
 	if (rc)
 		return rc;
+	txn->understood = true;
 	if (dataplane_needs_restart(&d->dp, cfg))
 		return err_set(&txn->err, -EBUSY,
 			       "hash_key cannot change while fairleadd runs; restart it to use the new key");
@@ -238,7 +240,7 @@ static void txn_settle(struct txn *txn, struct txn_changes *changes)
 		txn_drop(txn);
 	else
 		txn_adopt(txn);
-	if (txn->request.preview)
+	if (txn->request.preview || (txn->request.attended && !txn->understood))
 		return;
 	d->txns.applied += !txn->rc;
 	d->txns.failed += !!txn->rc;

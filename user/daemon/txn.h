@@ -40,6 +40,7 @@ struct txn_request {
 	bool (*release)(void *context, uint16_t id);
 	/* Not NULL: fill it and change nothing. */
 	struct preview *preview;
+	bool attended; /* who asked is told when the request itself is wrong */
 	txn_done *done;
 	void *context; /* of all three calls */
 };
@@ -52,6 +53,7 @@ struct txn_times {
 struct txn_queue {
 	STAILQ_HEAD(, txn) waiting;
 	struct txn *active;
+	/* failed: refused by the system, or with nobody there to be told. */
 	uint64_t applied, failed;
 	struct txn_times times;
 };
