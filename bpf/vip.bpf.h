@@ -43,13 +43,29 @@ static __always_inline const struct vip *vip_address(const struct pkt *pkt,
 	return vip_lookup(pkt, v6, 0, 0);
 }
 
+/*
+ * The VIP of the address that takes packets of the protocol and port, but not
+ * by an entry of its own: any port, a range of ports, any protocol.
+ */
+static __always_inline const struct vip *vip_service(__u32 group, __u8 protocol,
+						     __be16 port)
+{
+	struct service_key key = {
+		.prefix_len = SERVICE_PREFIX_LEN_MAX,
+		.group = group,
+		.protocol = protocol,
+		.port = port,
+	};
+
+	return bpf_map_lookup_elem(&services, &key);
+}
+
 /* 0 with pkt->vip set, XDP_PASS, or minus a drop reason. */
 static __always_inline int vip_find(struct pkt *pkt, bool v6)
 {
 	__u8 protocol = v6 ? pkt->key6.protocol : pkt->key4.protocol;
 	__be16 port = v6 ? pkt->key6.dport : pkt->key4.dport;
 	const struct vip *address;
-	__u16 any_port;
 
 	pkt->vip = vip_lookup(pkt, v6, port, protocol);
 	if (pkt->vip)
@@ -58,12 +74,19 @@ static __always_inline int vip_find(struct pkt *pkt, bool v6)
 	address = vip_address(pkt, v6);
 	if (!address)
 		return XDP_PASS;
-
-	any_port = protocol == IPPROTO_TCP ? VIP_ANY_PORT_TCP : VIP_ANY_PORT_UDP;
-	pkt->vip = NULL;
-	if (address->flags & any_port)
-		pkt->vip = vip_lookup(pkt, v6, 0, protocol);
+	if (address->flags & VIP_SERVICES)
+		pkt->vip = vip_service(address->id, protocol, port);
 	return pkt->vip ? 0 : -DROP_REASON_NO_SERVICE;
+}
+
+/*
+ * The VIP that takes later fragments whose first was not seen: the daemon gives
+ * it port 0 and the fragment header's number on the address.
+ */
+static __always_inline int vip_find_fragment(struct pkt *pkt, bool v6)
+{
+	pkt->vip = vip_lookup(pkt, v6, 0, IPPROTO_FRAGMENT);
+	return pkt->vip ? 0 : -DROP_REASON_FRAGMENT_UNKNOWN;
 }
 
 #endif
