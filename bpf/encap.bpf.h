@@ -19,7 +19,6 @@
 #include "packet.bpf.h"
 
 #define OUTER_TTL 64
-#define IP4_DONT_FRAGMENT 0x4000
 
 /* 2^64 over the golden ratio: a multiplier that reaches every bit above. */
 #define ENTROPY_MULTIPLIER 0x9e3779b97f4a7c15ULL
@@ -85,6 +84,17 @@ static __always_inline void encap_ip6(struct ipv6hdr *ip, const struct pkt *pkt,
 	__builtin_memcpy(&ip->daddr, backend->outer.v6.dst, sizeof(ip->daddr));
 }
 
+static __always_inline void encap_udp(struct udphdr *udp,
+				      const struct backend *backend, __u16 udp_len,
+				      __u32 entropy)
+{
+	/* The dynamic port range, RFC 6335 section 6. */
+	udp->source = bpf_htons(0xc000 | (entropy & 0x3fff));
+	udp->dest = backend->gue_port;
+	udp->len = bpf_htons(udp_len);
+	udp->check = 0;
+}
+
 static __always_inline void encap_gue(struct udphdr *udp,
 				      const struct backend *backend,
 				      __u16 udp_len, __u8 inner_protocol,
@@ -92,11 +102,7 @@ static __always_inline void encap_gue(struct udphdr *udp,
 {
 	struct guehdr *gue = (void *)(udp + 1);
 
-	/* The dynamic port range, RFC 6335 section 6. */
-	udp->source = bpf_htons(0xc000 | (entropy & 0x3fff));
-	udp->dest = backend->gue_port;
-	udp->len = bpf_htons(udp_len);
-	udp->check = 0;
+	encap_udp(udp, backend, udp_len, entropy);
 	gue->variant_c_hlen = 0;
 	gue->protocol = inner_protocol;
 	gue->flags = 0;
@@ -140,6 +146,7 @@ static __always_inline int encap_as(struct xdp_md *ctx, const struct pkt *pkt,
 	return 0;
 }
 
+/* For a backend with BACKEND_PLAIN. */
 static __always_inline int encap_packet(struct xdp_md *ctx,
 					const struct pkt *pkt,
 					const struct backend *backend, bool v6)

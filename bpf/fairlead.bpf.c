@@ -95,6 +95,25 @@ static __always_inline int vip_admits(const struct pkt *pkt, bool v6)
 	return 0;
 }
 
+/*
+ * What does not fit is still as it came. Without DF, a VIP may have it sent all
+ * the same, for a router to fragment; else the client hears of the MTU.
+ */
+static __noinline int too_big4(struct xdp_md *ctx, struct pkt *pkt,
+			       const struct backend *backend)
+{
+	if (!pkt->df && pkt->vip && pkt->vip->flags & VIP_OVERSIZE &&
+	    backend->encap != ENCAP_L2)
+		return encap_other4(ctx, pkt, backend, true);
+	return icmp_too_big(ctx, pkt, backend->mtu - encap_overhead(backend, false), false);
+}
+
+static __noinline int too_big6(struct xdp_md *ctx, struct pkt *pkt,
+			       const struct backend *backend)
+{
+	return icmp_too_big(ctx, pkt, backend->mtu - encap_overhead(backend, true), true);
+}
+
 /* To the backend that was found; pkt says for which VIP, and as which id. */
 static __always_inline int deliver(struct xdp_md *ctx, struct pkt *pkt, bool v6,
 				   bool plain, const struct backend *backend)
@@ -108,11 +127,13 @@ static __always_inline int deliver(struct xdp_md *ctx, struct pkt *pkt, bool v6,
 		return verdict;
 	if (!plain && pkt->fragment == FRAGMENT_FIRST)
 		fragment_note(pkt, v6);
-	if (plain)
+	if (plain && backend->flags & BACKEND_PLAIN)
 		err = encap_packet(ctx, pkt, backend, v6);
 	else
-		err = v6 ? encap_other6(ctx, pkt, backend) :
-			   encap_other4(ctx, pkt, backend);
+		err = v6 ? encap_other6(ctx, pkt, backend, false) :
+			   encap_other4(ctx, pkt, backend, false);
+	if (err == -DROP_REASON_TOO_BIG)
+		err = v6 ? too_big6(ctx, pkt, backend) : too_big4(ctx, pkt, backend);
 	if (err)
 		return err;
 
@@ -240,6 +261,7 @@ int fairlead(struct xdp_md *ctx)
 	int verdict;
 
 	pkt.vip = NULL;
+	pkt.tags[0] = pkt.tags[1] = 0;
 	if ((void *)(eth + 1) > packet_end(ctx))
 		verdict = XDP_PASS;
 	else if (eth->h_proto == bpf_htons(ETH_P_IP))

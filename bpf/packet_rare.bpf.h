@@ -37,7 +37,6 @@ static __always_inline __be16 packet_untag(struct xdp_md *ctx, struct pkt *pkt)
 	int i;
 
 	pkt->l3_off = sizeof(struct ethhdr);
-	pkt->tags[0] = pkt->tags[1] = 0;
 #pragma unroll
 	for (i = 0; i < VLAN_TAGS_MAX; i++) {
 		if ((void *)(next + 1) > packet_end(ctx))

@@ -160,6 +160,8 @@ enum backend_flag {
 	BACKEND_RESOLVED = 1 << 2, /* MAC addresses and ifindex are good */
 	BACKEND_OUTER_V6 = 1 << 3, /* outer header is IPv6 */
 	BACKEND_DOWN = 1 << 4,     /* its known flows are chosen again */
+	/* IPIP or GUE variant 0 from one source: straight code knows how */
+	BACKEND_PLAIN = 1 << 5,
 };
 
 /*

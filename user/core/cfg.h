@@ -23,6 +23,7 @@
 
 #include "addr.h"
 #include "err.h"
+#include "outer.h"
 
 #define CFG_NAME_MAX 127 /* of pools and backends */
 #define CFG_WEIGHT_MAX 65535
@@ -95,8 +96,8 @@ struct cfg {
 	bool has_hash_key;
 	uint8_t hash_key[16];
 	uint32_t flows;             /* entries per family, over all CPUs */
-	struct addr tunnel_source4; /* outer source; unset: the route's */
-	struct addr tunnel_source6;
+	struct tunnel_source tunnel_source4; /* unset: what the route says */
+	struct tunnel_source tunnel_source6;
 	struct cfg_pool *pools; /* sorted by name once checked */
 	size_t n_pools;
 	struct cfg_vip *vips; /* sorted by spec once checked */
@@ -185,6 +186,8 @@ int cfg_to_yaml(const struct cfg *cfg, char **text, struct err *err);
 const char *admin_state_name(enum admin_state state);
 const char *all_down_name(enum all_down policy);
 const char *encap_name(unsigned int encap);
+/* GUE of either variant: has a UDP port. */
+bool encap_has_port(unsigned int encap);
 const char *attach_mode_name(enum attach_mode mode);
 
 #endif

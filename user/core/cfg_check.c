@@ -391,7 +391,7 @@ static void warn_pool(const struct warner *warner, const struct cfg_pool *pool)
 		     "more than 1 %%",
 		     kind, QUOTE(pool->name), pool->table_size,
 		     SLOTS_PER_BACKEND, pool->n_backends);
-	if (pool->encap != ENCAP_GUE && pool->gue_port != GUE_PORT_DEFAULT)
+	if (!encap_has_port(pool->encap) && pool->gue_port != GUE_PORT_DEFAULT)
 		warn(warner, "%s %s: gue_port is not used, as encap is %s",
 		     kind, QUOTE(pool->name), encap_name(pool->encap));
 	if (pool->algorithm != TABLE_CAPPED && pool->slack)

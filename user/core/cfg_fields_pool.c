@@ -14,6 +14,9 @@
 static const char *const encap_names[] = {
 	[ENCAP_IPIP] = "ipip",
 	[ENCAP_GUE] = "gue",
+	[ENCAP_GUE1] = "gue1",
+	[ENCAP_GRE] = "gre",
+	[ENCAP_L2] = "l2",
 };
 _Static_assert(sizeof(encap_names) / sizeof(*encap_names) == ENCAP__MAX,
 	       "every encap has a name");
@@ -38,6 +41,11 @@ _Static_assert(sizeof(all_down_names) / sizeof(*all_down_names) ==
 const char *encap_name(unsigned int encap)
 {
 	return encap < ENCAP__MAX ? encap_names[encap] : "unknown";
+}
+
+bool encap_has_port(unsigned int encap)
+{
+	return encap == ENCAP_GUE || encap == ENCAP_GUE1;
 }
 
 const char *admin_state_name(enum admin_state state)

@@ -104,7 +104,7 @@ void backend_ident_of(const struct cfg_pool *pool, const struct cfg_backend *bac
 	*ident = (struct backend_ident){
 		.addr = backend->addr,
 		.encap = pool->encap,
-		.gue_port = pool->encap == ENCAP_GUE ? pool->gue_port : 0,
+		.gue_port = encap_has_port(pool->encap) ? pool->gue_port : 0,
 	};
 }
 
