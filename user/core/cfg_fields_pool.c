@@ -14,6 +14,9 @@
 static const char *const encap_names[] = {
 	[ENCAP_IPIP] = "ipip",
 	[ENCAP_GUE] = "gue",
+	[ENCAP_GUE1] = "gue1",
+	[ENCAP_GRE] = "gre",
+	[ENCAP_L2] = "l2",
 };
 _Static_assert(sizeof(encap_names) / sizeof(*encap_names) == ENCAP__MAX,
 	       "every encap has a name");
