@@ -73,6 +73,7 @@ static int open_kernel(struct daemon *d, struct err *err)
 	*k = (struct kernel){
 		.vips4 = bpf_map__fd(skel->maps.vips4),
 		.vips6 = bpf_map__fd(skel->maps.vips6),
+		.services = bpf_map__fd(skel->maps.services),
 		.tables = bpf_map__fd(skel->maps.tables),
 		.backends = bpf_map__fd(skel->maps.backends),
 		.egress = bpf_map__fd(skel->maps.egress),
