@@ -9,15 +9,20 @@
 
 #include "core/cleanup.h"
 #include "publish.h"
+#include "publish_acls.h"
 #include "sys/kmap.h"
 
 static int append_vip(struct plan *plan, const struct vip_spec *spec,
 		      const struct vip *vip)
 {
+	struct plan_vip *out;
+
 	if (plan->n_vips >= 2 * MAX_VIPS)
 		return -E2BIG;
-	plan->vips[plan->n_vips++] = (struct plan_vip){
-		.spec = *spec, .id = vip->id, .table = vip->table };
+	out = &plan->vips[plan->n_vips++];
+	*out = (struct plan_vip){ .spec = *spec, .id = vip->id, .table = vip->table,
+				  .options = *vip };
+	out->options.id = out->options.table = 0;
 	return 0;
 }
 
@@ -27,10 +32,12 @@ struct adoption {
 	struct addr *group; /* by id: the address whose services it has */
 };
 
-/* An address entry, or a VIP of one port. */
+/* An address entry, a VIP of one port, or where fragments without ports go. */
 static int adopt_hashed(struct adoption *a, const struct vip_spec *spec,
 			const struct vip *vip)
 {
+	if (spec->protocol == IPPROTO_FRAGMENT)
+		return 0; /* follows from the VIPs */
 	if (spec->protocol)
 		return append_vip(a->plan, spec, vip);
 	if (vip->flags & VIP_SERVICES)
@@ -211,6 +218,9 @@ int kernel_adopt(struct kernel *k, struct plan **out, struct err *err)
 	rc = adopt_maps(k, plan);
 	if (rc)
 		return err_set(err, rc, "cannot read the adopted maps: %s", strerror(-rc));
+	rc = publish_acls_adopt(k, plan, err);
+	if (rc)
+		return rc;
 	rc = adopt_tables(k, plan, err);
 	if (rc)
 		return rc;

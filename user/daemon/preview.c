@@ -144,6 +144,7 @@ static int preview_vips(const struct kernel *k, const struct plan *from,
 		old = plan_find_vip(from, &to->vips[i].spec);
 		vip = &p->vips[p->n_vips++];
 		*vip = (struct preview_vip){ .spec = to->vips[i].spec,
+					     .hash_mode = to->vips[i].options.hash_mode,
 					     .change = PREVIEW_ADDED };
 		rc = old ? preview_kept(k, from, to, old, &to->vips[i], p, vip, err) : 0;
 		if (rc)
@@ -163,19 +164,23 @@ struct flow_count {
 	struct flow_hash_key key;
 };
 
-static void count_flow(struct preview *p, struct vip_spec *spec, uint64_t hash)
+/* The VIP of a flow; NULL: neither plan has it. */
+static struct preview_vip *find_vip(struct preview *p, const struct vip_spec *spec)
 {
 	struct preview_vip key = { .spec = *spec };
 	struct preview_vip *vip = bsearch(&key, p->vips, p->n_vips, sizeof(key),
 					  compare_vips);
+
+	if (vip)
+		return vip;
+	key.spec.port = 0; /* a VIP of every port */
+	return bsearch(&key, p->vips, p->n_vips, sizeof(key), compare_vips);
+}
+
+static void count_flow(struct preview_vip *vip, uint64_t hash)
+{
 	uint32_t slot;
 
-	if (!vip) {
-		key.spec.port = 0; /* a VIP of every port */
-		vip = bsearch(&key, p->vips, p->n_vips, sizeof(key), compare_vips);
-	}
-	if (!vip)
-		return;
 	vip->flows++;
 	if (!vip->moved_bits)
 		return;
@@ -189,11 +194,13 @@ static int count_flow4(void *context, const void *key, const void *value)
 	struct flow_count *count = context;
 	struct vip_spec spec = { .addr.family = AF_INET, .port = ntohs(k->dport),
 				 .protocol = k->protocol };
+	struct preview_vip *vip;
 
 	(void)value;
 	spec.addr.v4.s_addr = k->dst;
-	count_flow(count->preview, &spec,
-		   flow_hash4(count->key, k->src, k->dst, k->sport, k->dport, k->protocol));
+	vip = find_vip(count->preview, &spec);
+	if (vip)
+		count_flow(vip, flow_hash_mode4(count->key, vip->hash_mode, k));
 	return 0;
 }
 
@@ -203,14 +210,13 @@ static int count_flow6(void *context, const void *key, const void *value)
 	struct flow_count *count = context;
 	struct vip_spec spec = { .addr.family = AF_INET6, .port = ntohs(k->dport),
 				 .protocol = k->protocol };
-	__be32 src[4], dst[4];
+	struct preview_vip *vip;
 
 	(void)value;
 	memcpy(&spec.addr.v6, k->dst, sizeof(spec.addr.v6));
-	memcpy(src, k->src, sizeof(src));
-	memcpy(dst, k->dst, sizeof(dst));
-	count_flow(count->preview, &spec,
-		   flow_hash6(count->key, src, dst, k->sport, k->dport, k->protocol));
+	vip = find_vip(count->preview, &spec);
+	if (vip)
+		count_flow(vip, flow_hash_mode6(count->key, vip->hash_mode, k));
 	return 0;
 }
 

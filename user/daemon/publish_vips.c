@@ -80,7 +80,11 @@ static void service_key(uint16_t group, uint8_t protocol, struct entry *out)
 
 static struct vip vip_value(const struct plan_vip *vip)
 {
-	return (struct vip){ .id = vip->id, .table = vip->table };
+	struct vip value = vip->options;
+
+	value.id = vip->id;
+	value.table = vip->table;
+	return value;
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -97,8 +101,9 @@ static int compare_entries(const void *a, const void *b)
 static int collect(const struct plan *plan, struct entries *out)
 {
 	const struct addr *address = NULL;
-	struct entry *list = calloc(2 * plan->n_vips + 1, sizeof(*list));
+	struct entry *list = calloc(3 * plan->n_vips + 1, sizeof(*list));
 	struct entry *shared = NULL;
+	bool fragments = false;
 	size_t i, n = 0;
 
 	if (!list)
@@ -110,7 +115,9 @@ static int collect(const struct plan *plan, struct entries *out)
 			address = &vip->spec.addr;
 			shared = &list[n++];
 			entry_key(&vip->spec, 0, 0, shared);
-			shared->value.flags = VIP_ADDRESS;
+			shared->value.flags = VIP_ADDRESS |
+					      (vip->options.flags & VIP_NO_ECHO);
+			fragments = false;
 		}
 		if (vip->spec.port) {
 			entry_key(&vip->spec, vip->spec.port, vip->spec.protocol, &list[n]);
@@ -121,6 +128,12 @@ static int collect(const struct plan *plan, struct entries *out)
 			service_key(shared->value.id, vip->spec.protocol, &list[n]);
 		}
 		list[n++].value = vip_value(vip);
+		/* All VIPs of the address that hash fragments do it alike. */
+		if (vip->options.flags & VIP_FRAGMENT_HASH && !fragments) {
+			entry_key(&vip->spec, 0, IPPROTO_FRAGMENT, &list[n]);
+			list[n++].value = vip_value(vip);
+			fragments = true;
+		}
 	}
 	if (n)
 		qsort(list, n, sizeof(*list), compare_entries);
