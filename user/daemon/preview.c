@@ -159,21 +159,19 @@ static int preview_vips(const struct kernel *k, const struct plan *from,
 }
 
 struct flow_count {
-	struct preview *preview;
+	const struct plan *plan;      /* what the flows go by */
+	struct preview_vip **by_id;   /* its VIPs */
 	struct flow_hash_key key;
 };
 
-static void count_flow(struct preview *p, struct vip_spec *spec, uint64_t hash)
+static void count_flow(struct flow_count *count, const struct addr *dst, __u8 protocol,
+		       __be16 port, uint64_t hash)
 {
-	struct preview_vip key = { .spec = *spec };
-	struct preview_vip *vip = bsearch(&key, p->vips, p->n_vips, sizeof(key),
-					  compare_vips);
+	const struct vip *found = vip_entries_lookup(&count->plan->entries, dst, protocol,
+						     ntohs(port));
+	struct preview_vip *vip = found ? count->by_id[found->id] : NULL;
 	uint32_t slot;
 
-	if (!vip) {
-		key.spec.port = 0; /* a VIP of every port */
-		vip = bsearch(&key, p->vips, p->n_vips, sizeof(key), compare_vips);
-	}
 	if (!vip)
 		return;
 	vip->flows++;
@@ -187,12 +185,10 @@ static int count_flow4(void *context, const void *key, const void *value)
 {
 	const struct flow_key4 *k = key;
 	struct flow_count *count = context;
-	struct vip_spec spec = { .addr.family = AF_INET, .port = ntohs(k->dport),
-				 .protocol = k->protocol };
+	struct addr dst = { .family = AF_INET, .v4.s_addr = k->dst };
 
 	(void)value;
-	spec.addr.v4.s_addr = k->dst;
-	count_flow(count->preview, &spec,
+	count_flow(count, &dst, k->protocol, k->dport,
 		   flow_hash4(count->key, k->src, k->dst, k->sport, k->dport, k->protocol));
 	return 0;
 }
@@ -201,25 +197,41 @@ static int count_flow6(void *context, const void *key, const void *value)
 {
 	const struct flow_key6 *k = key;
 	struct flow_count *count = context;
-	struct vip_spec spec = { .addr.family = AF_INET6, .port = ntohs(k->dport),
-				 .protocol = k->protocol };
+	struct addr addr = { .family = AF_INET6 };
 	__be32 src[4], dst[4];
 
 	(void)value;
-	memcpy(&spec.addr.v6, k->dst, sizeof(spec.addr.v6));
+	memcpy(&addr.v6, k->dst, sizeof(addr.v6));
 	memcpy(src, k->src, sizeof(src));
 	memcpy(dst, k->dst, sizeof(dst));
-	count_flow(count->preview, &spec,
+	count_flow(count, &addr, k->protocol, k->dport,
 		   flow_hash6(count->key, src, dst, k->sport, k->dport, k->protocol));
 	return 0;
+}
+
+static int count_flows(const struct dataplane *dp, const struct plan *from,
+		       struct preview *p)
+{
+	_cleanup_free_ struct preview_vip **by_id = calloc(MAX_VIPS + 1, sizeof(*by_id));
+	struct flow_count count = { from, by_id, { dp->config.hash_key[0],
+						   dp->config.hash_key[1] } };
+	const struct plan_vip *vip;
+	size_t i;
+
+	if (!by_id)
+		return -ENOMEM;
+	for (i = 0; i < p->n_vips; i++) {
+		vip = plan_find_vip(from, &p->vips[i].spec);
+		if (vip)
+			by_id[vip->id] = &p->vips[i];
+	}
+	return flows_walk(dp, count_flow4, count_flow6, &count);
 }
 
 int preview_make(const struct kernel *k, const struct dataplane *dp,
 		 const struct plan *from, const struct plan *to, struct preview *out,
 		 struct err *err)
 {
-	struct flow_count count = { out, { dp->config.hash_key[0],
-					   dp->config.hash_key[1] } };
 	size_t n = from->n_vips + to->n_vips;
 	int rc;
 
@@ -229,7 +241,7 @@ int preview_make(const struct kernel *k, const struct dataplane *dp,
 	rc = out->vips && out->tables ? preview_vips(k, from, to, out, err) :
 					err_set(err, -ENOMEM, "out of memory");
 	if (!rc) {
-		rc = flows_walk(dp, count_flow4, count_flow6, &count);
+		rc = count_flows(dp, from, out);
 		if (rc)
 			err_set(err, rc, "cannot read the flow maps: %s", strerror(-rc));
 	}
