@@ -198,6 +198,9 @@ struct json_t;
 struct json_t *cfg_to_json(const struct cfg *cfg);
 int cfg_to_yaml(const struct cfg *cfg, char **text, struct err *err);
 
+/* The options of a VIP, those that have their defaults as well. */
+struct json_t *cfg_vip_options_json(const struct cfg_vip *vip);
+
 const char *admin_state_name(enum admin_state state);
 const char *all_down_name(enum all_down policy);
 const char *encap_name(unsigned int encap);

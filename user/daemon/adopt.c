@@ -9,6 +9,7 @@
 
 #include "core/cleanup.h"
 #include "publish.h"
+#include "publish_acls.h"
 #include "publish_vips.h"
 #include "sys/kmap.h"
 
@@ -44,10 +45,14 @@ static int adopt_entry(void *context, const void *key, const void *value)
 static int append_vip(struct plan *plan, const struct vip_spec *spec,
 		      const struct vip *vip)
 {
+	struct plan_vip *out;
+
 	if (plan->n_vips >= 2 * MAX_VIPS)
 		return -E2BIG;
-	plan->vips[plan->n_vips++] = (struct plan_vip){
-		.spec = *spec, .id = vip->id, .table = vip->table };
+	out = &plan->vips[plan->n_vips++];
+	*out = (struct plan_vip){ .spec = *spec, .id = vip->id, .table = vip->table,
+				  .options = *vip };
+	out->options.id = out->options.table = 0;
 	return 0;
 }
 
@@ -274,6 +279,9 @@ int kernel_adopt(struct kernel *k, struct plan **out, struct err *err)
 	rc = adopt_maps(k, plan);
 	if (rc)
 		return err_set(err, rc, "cannot read the adopted maps: %s", strerror(-rc));
+	rc = publish_acls_adopt(k, plan, err);
+	if (rc)
+		return rc;
 	rc = adopt_tables(k, plan, err);
 	if (rc)
 		return rc;

@@ -144,6 +144,7 @@ static int preview_vips(const struct kernel *k, const struct plan *from,
 		old = plan_find_vip(from, &to->vips[i].spec);
 		vip = &p->vips[p->n_vips++];
 		*vip = (struct preview_vip){ .spec = to->vips[i].spec,
+					     .hash_mode = to->vips[i].options.hash_mode,
 					     .change = PREVIEW_ADDED };
 		rc = old ? preview_kept(k, from, to, old, &to->vips[i], p, vip, err) : 0;
 		if (rc)
@@ -164,16 +165,20 @@ struct flow_count {
 	struct flow_hash_key key;
 };
 
-static void count_flow(struct flow_count *count, const struct addr *dst, __u8 protocol,
-		       __be16 port, uint64_t hash)
+/* The VIP of a flow; NULL: it has none any more. */
+static struct preview_vip *find_vip(const struct flow_count *count,
+				    const struct addr *dst, __u8 protocol, __be16 port)
 {
-	const struct vip *found = vip_entries_lookup(&count->plan->entries, dst, protocol,
-						     ntohs(port));
-	struct preview_vip *vip = found ? count->by_id[found->id] : NULL;
+	const struct vip *vip = vip_entries_lookup(&count->plan->entries, dst, protocol,
+						   ntohs(port));
+
+	return vip ? count->by_id[vip->id] : NULL;
+}
+
+static void count_flow(struct preview_vip *vip, uint64_t hash)
+{
 	uint32_t slot;
 
-	if (!vip)
-		return;
 	vip->flows++;
 	if (!vip->moved_bits)
 		return;
@@ -186,10 +191,11 @@ static int count_flow4(void *context, const void *key, const void *value)
 	const struct flow_key4 *k = key;
 	struct flow_count *count = context;
 	struct addr dst = { .family = AF_INET, .v4.s_addr = k->dst };
+	struct preview_vip *vip = find_vip(count, &dst, k->protocol, k->dport);
 
 	(void)value;
-	count_flow(count, &dst, k->protocol, k->dport,
-		   flow_hash4(count->key, k->src, k->dst, k->sport, k->dport, k->protocol));
+	if (vip)
+		count_flow(vip, flow_hash_mode4(count->key, vip->hash_mode, k));
 	return 0;
 }
 
@@ -197,15 +203,14 @@ static int count_flow6(void *context, const void *key, const void *value)
 {
 	const struct flow_key6 *k = key;
 	struct flow_count *count = context;
-	struct addr addr = { .family = AF_INET6 };
-	__be32 src[4], dst[4];
+	struct addr dst = { .family = AF_INET6 };
+	struct preview_vip *vip;
 
 	(void)value;
-	memcpy(&addr.v6, k->dst, sizeof(addr.v6));
-	memcpy(src, k->src, sizeof(src));
-	memcpy(dst, k->dst, sizeof(dst));
-	count_flow(count, &addr, k->protocol, k->dport,
-		   flow_hash6(count->key, src, dst, k->sport, k->dport, k->protocol));
+	memcpy(&dst.v6, k->dst, sizeof(dst.v6));
+	vip = find_vip(count, &dst, k->protocol, k->dport);
+	if (vip)
+		count_flow(vip, flow_hash_mode6(count->key, vip->hash_mode, k));
 	return 0;
 }
 
