@@ -25,6 +25,7 @@
 #include "err.h"
 #include "outer.h"
 #include "prefix.h"
+#include "vip_spec.h"
 
 #define CFG_NAME_MAX 127 /* of pools and backends */
 #define CFG_WEIGHT_MAX 65535

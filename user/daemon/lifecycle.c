@@ -73,7 +73,11 @@ static int open_kernel(struct daemon *d, struct err *err)
 	*k = (struct kernel){
 		.vips4 = bpf_map__fd(skel->maps.vips4),
 		.vips6 = bpf_map__fd(skel->maps.vips6),
+		.prefixes4 = bpf_map__fd(skel->maps.prefixes4),
+		.prefixes6 = bpf_map__fd(skel->maps.prefixes6),
 		.services = bpf_map__fd(skel->maps.services),
+		.vip_records = bpf_map__fd(skel->maps.vip_records),
+		.prefixes = &skel->bss->vip_prefixes,
 		.tables = bpf_map__fd(skel->maps.tables),
 		.backends = bpf_map__fd(skel->maps.backends),
 		.egress = bpf_map__fd(skel->maps.egress),

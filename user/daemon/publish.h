@@ -35,10 +35,12 @@ struct kernel_table {
 
 /* File descriptors of the maps, not owned, and what was last written to them. */
 struct kernel {
-	int vips4, vips6, services, tables, backends, egress;
+	int vips4, vips6, prefixes4, prefixes6, services, vip_records;
+	int tables, backends, egress;
 	int acls4, acls6;
 	int vip_counters, backend_counters, new_flow_counters;
 	unsigned int cpus; /* entries of a per-CPU value */
+	uint32_t *prefixes; /* enum vip_prefixes: which tries packets look into */
 	publish_hop *hop;
 	void *hop_context;
 	struct kernel_table *table; /* by id, 65536; owns the fds */
