@@ -185,7 +185,7 @@ static __always_inline bool tunnel_sound(struct xdp_md *ctx,
 					 const struct tunnel *t)
 {
 	return t->inner_len && t->inner_len <= t->left &&
-	       packet_holds(ctx, packet_l3(ctx), t->outer_len) &&
+	       packet_holds(ctx, packet_l3(ctx), sizeof(struct ethhdr), t->outer_len) &&
 	       ecn_decap(t->ecn, t->inner_ecn) >= 0;
 }
 

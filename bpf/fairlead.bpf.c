@@ -9,10 +9,17 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "acl.bpf.h"
 #include "conntrack.bpf.h"
 #include "encap.bpf.h"
+#include "encap_other.bpf.h"
+#include "fragment.bpf.h"
+#include "icmp.bpf.h"
 #include "maps.bpf.h"
+#include "new_flow.bpf.h"
 #include "packet.bpf.h"
+#include "packet_rare.bpf.h"
+#include "quic.bpf.h"
 #include "stats.bpf.h"
 #include "table.bpf.h"
 #include "vip.bpf.h"
@@ -30,36 +37,37 @@ static __always_inline const struct backend *backend_get(__u32 id)
  * a draining one, also when its tuple is known from an old connection.
  */
 static __always_inline const struct backend *
-known_backend(const struct pkt *pkt, bool v6, struct ct *ct, __u16 *id)
+known_backend(struct pkt *pkt, bool v6, struct ct *ct)
 {
 	const struct backend *backend;
 
-	*id = ct_lookup(pkt, v6, ct);
-	if (!*id)
+	pkt->backend_id = ct_lookup(pkt, v6, ct);
+	if (!pkt->backend_id)
 		return NULL;
 
-	backend = backend_get(*id);
+	backend = backend_get(pkt->backend_id);
 	if (!backend || backend->flags & BACKEND_DOWN ||
 	    (pkt->syn && backend->flags & BACKEND_DRAINING))
 		return NULL;
 	if (ct->rescued)
-		ct_remember(pkt, v6, ct, *id);
+		ct_remember(pkt, v6, ct, pkt->backend_id);
 	return backend;
 }
 
-static __always_inline int choose_backend(const struct pkt *pkt, bool v6,
-					  struct ct *ct, __u16 *id,
+static __always_inline int choose_backend(struct pkt *pkt, bool v6, struct ct *ct,
 					  const struct backend **backend)
 {
-	int err = table_pick(pkt, v6, id);
+	int err = table_pick(pkt, v6, &pkt->backend_id);
 
 	if (err)
 		return err;
-	*backend = backend_get(*id);
+	*backend = backend_get(pkt->backend_id);
 	if (!*backend)
 		return -DROP_REASON_BACKEND_INVALID;
 
-	ct_remember(pkt, v6, ct, *id);
+	/* A flow that is known already takes no place of another. */
+	if (ct->flow || !pkt->vip->new_flow_cap || new_flow_fits(pkt, ct_clock()))
+		ct_remember(pkt, v6, ct, pkt->backend_id);
 	return 0;
 }
 
@@ -77,43 +85,178 @@ static __always_inline int egress_find(struct xdp_md *ctx, __u32 ifindex)
 		       -DROP_REASON_EGRESS_MISSING;
 }
 
+/* All but the lookups of a VIP's own options, which most VIPs have none of. */
+static __always_inline int vip_admits(const struct pkt *pkt, bool v6)
+{
+	__u8 protocol = v6 ? pkt->key6.protocol : pkt->key4.protocol;
+
+	if (protocol == IPPROTO_TCP && !tcp_flags_known(pkt->tcp_flags) &&
+	    pkt->fragment != FRAGMENT_LATER && !(pkt->vip->flags & VIP_TCP_JUNK))
+		return -DROP_REASON_TCP_FLAGS;
+	if (pkt->vip->flags & VIP_ACL)
+		return acl_check(pkt, v6);
+	return 0;
+}
+
+/*
+ * What does not fit is still as it came. Without DF, a VIP may have it sent all
+ * the same, for a router to fragment; else the client hears of the MTU.
+ */
+static __noinline int too_big4(struct xdp_md *ctx, struct pkt *pkt,
+			       const struct backend *backend)
+{
+	if (!pkt->df && pkt->vip && pkt->vip->flags & VIP_OVERSIZE &&
+	    backend->encap != ENCAP_L2)
+		return encap_other4(ctx, pkt, backend, true);
+	return icmp_too_big(ctx, pkt, backend->mtu - encap_overhead(backend, false), false);
+}
+
+static __noinline int too_big6(struct xdp_md *ctx, struct pkt *pkt,
+			       const struct backend *backend)
+{
+	return icmp_too_big(ctx, pkt, backend->mtu - encap_overhead(backend, true), true);
+}
+
+/* To the backend that was found; pkt says for which VIP, and as which id. */
+static __always_inline int deliver(struct xdp_md *ctx, struct pkt *pkt, bool v6,
+				   bool plain, const struct backend *backend)
+{
+	int err, verdict;
+
+	if (!(backend->flags & BACKEND_RESOLVED))
+		return -DROP_REASON_BACKEND_UNRESOLVED;
+	verdict = egress_find(ctx, backend->ifindex);
+	if (verdict < 0)
+		return verdict;
+	if (!plain && pkt->fragment == FRAGMENT_FIRST && pkt->vip &&
+	    !fragment_is_hashed(pkt))
+		fragment_note(pkt, v6);
+	if (plain && backend->flags & BACKEND_PLAIN)
+		err = encap_packet(ctx, pkt, backend, v6);
+	else
+		err = v6 ? encap_other6(ctx, pkt, backend, false) :
+			   encap_other4(ctx, pkt, backend, false);
+	if (err == -DROP_REASON_TOO_BIG)
+		err = v6 ? too_big6(ctx, pkt, backend) : too_big4(ctx, pkt, backend);
+	if (err)
+		return err;
+
+	stats_forwarded(pkt);
+	return verdict;
+}
+
+/* A packet of a VIP that was found, from its flow to the wire. */
+static __always_inline int forward(struct xdp_md *ctx, struct pkt *pkt, bool v6,
+				   bool plain)
+{
+	const struct backend *backend = NULL;
+	struct ct ct;
+	int err;
+
+	err = vip_admits(pkt, v6);
+	if (err)
+		return err;
+
+	pkt->vip_id = pkt->vip->id;
+	pkt->new_flow = false;
+	if (!plain && fragment_is_hashed(pkt))
+		fragment_drop_ports(pkt, v6);
+	if (pkt->vip->flags & VIP_QUIC)
+		backend = quic_backend(ctx, pkt);
+	if (!backend)
+		backend = known_backend(pkt, v6, &ct);
+	if (!backend) {
+		pkt->new_flow = true;
+		err = choose_backend(pkt, v6, &ct, &backend);
+		if (err)
+			return err;
+	}
+	return deliver(ctx, pkt, v6, plain, backend);
+}
+
+static __noinline int forward_rare4(struct xdp_md *ctx, struct pkt *pkt)
+{
+	return forward(ctx, pkt, false, false);
+}
+
+static __noinline int forward_rare6(struct xdp_md *ctx, struct pkt *pkt)
+{
+	return forward(ctx, pkt, true, false);
+}
+
+/* Plain packets: everything inline, and at constant offsets. */
 static __always_inline int balance(struct xdp_md *ctx, struct pkt *pkt, bool v6)
 {
-	const struct backend *backend;
-	bool new_flow = false;
-	int err, verdict;
-	struct ct ct;
-	__u16 id;
+	int err = v6 ? packet_parse6(ctx, pkt) : packet_parse4(ctx, pkt);
 
-	err = v6 ? packet_parse6(ctx, pkt) : packet_parse4(ctx, pkt);
 	if (err < 0)
 		return vip_address(pkt, v6) ? err : XDP_PASS;
 	if (err)
 		return err;
+	err = vip_find(pkt, v6);
+	return err ? err : forward(ctx, pkt, v6, true);
+}
 
+/* A later fragment goes where the first went, or by its VIP's policy. */
+static __always_inline int forward_fragment(struct xdp_md *ctx, struct pkt *pkt, bool v6)
+{
+	const struct fragment_note *note = fragment_find(pkt, v6);
+	const struct backend *backend = note ? backend_get(note->backend) : NULL;
+	int err;
+
+	if (!backend) {
+		err = vip_find_fragment(pkt, v6);
+		if (err)
+			return err;
+		return v6 ? forward_rare6(ctx, pkt) : forward_rare4(ctx, pkt);
+	}
+	pkt->vip_id = note->vip;
+	pkt->backend_id = note->backend;
+	pkt->new_flow = false;
+	return deliver(ctx, pkt, v6, false, backend);
+}
+
+static __always_inline int balance_rare_as(struct xdp_md *ctx, struct pkt *pkt, bool v6)
+{
+	__u8 icmp = v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP;
+	int err = v6 ? packet_rare6(ctx, pkt) : packet_rare4(ctx, pkt);
+	const struct vip *address;
+
+	if (err > 0)
+		return err;
+	address = vip_address(pkt, v6);
+	if (!address)
+		return XDP_PASS;
+	if (err)
+		return err;
+	if (pkt->fragment == FRAGMENT_LATER)
+		return forward_fragment(ctx, pkt, v6);
+	if ((v6 ? pkt->key6.protocol : pkt->key4.protocol) == icmp)
+		return icmp_handle(ctx, pkt, address->flags, v6);
 	err = vip_find(pkt, v6);
 	if (err)
 		return err;
+	return v6 ? forward_rare6(ctx, pkt) : forward_rare4(ctx, pkt);
+}
 
-	backend = known_backend(pkt, v6, &ct, &id);
-	if (!backend) {
-		new_flow = true;
-		err = choose_backend(pkt, v6, &ct, &id, &backend);
-		if (err)
-			return err;
-	}
-	if (!(backend->flags & BACKEND_RESOLVED))
-		return -DROP_REASON_BACKEND_UNRESOLVED;
+/*
+ * Everything else: tagged frames, fragments, extension headers, ICMP, other
+ * protocols. A function of its own, so that plain packets do not pay for it.
+ */
+static __noinline int balance_rare(struct xdp_md *ctx, struct pkt *pkt)
+{
+	__be16 ethertype = packet_untag(ctx, pkt);
 
-	verdict = egress_find(ctx, backend->ifindex);
-	if (verdict < 0)
-		return verdict;
-	err = encap_packet(ctx, pkt, backend, v6);
-	if (err)
-		return err;
+	if (ethertype == bpf_htons(ETH_P_IP))
+		return balance_rare_as(ctx, pkt, false);
+	if (ethertype == bpf_htons(ETH_P_IPV6))
+		return balance_rare_as(ctx, pkt, true);
+	return XDP_PASS;
+}
 
-	stats_forwarded(pkt, id, new_flow);
-	return verdict;
+static __always_inline bool is_vlan(__be16 ethertype)
+{
+	return ethertype == bpf_htons(ETH_P_8021Q) || ethertype == bpf_htons(ETH_P_8021AD);
 }
 
 SEC("xdp.frags")
@@ -124,6 +267,7 @@ int fairlead(struct xdp_md *ctx)
 	int verdict;
 
 	pkt.vip = NULL;
+	pkt.tags[0] = pkt.tags[1] = 0;
 	if ((void *)(eth + 1) > packet_end(ctx))
 		verdict = XDP_PASS;
 	else if (eth->h_proto == bpf_htons(ETH_P_IP))
@@ -131,8 +275,10 @@ int fairlead(struct xdp_md *ctx)
 	else if (eth->h_proto == bpf_htons(ETH_P_IPV6))
 		verdict = balance(ctx, &pkt, true);
 	else
-		verdict = XDP_PASS;
+		verdict = is_vlan(eth->h_proto) ? PACKET_RARE : XDP_PASS;
 
+	if (verdict == PACKET_RARE)
+		verdict = balance_rare(ctx, &pkt);
 	if (verdict < 0) {
 		stats_dropped(ctx, pkt.vip, -verdict);
 		return XDP_DROP;

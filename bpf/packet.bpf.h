@@ -7,6 +7,10 @@
  * and returns 0 with *pkt filled, XDP_PASS when not even the destination can be
  * read, or minus a drop reason with at least the addresses filled: whether that
  * is a drop depends on whose address it is, which the caller finds out.
+ *
+ * Plain packets (no VLAN tag, TCP or UDP right behind the IP header) are read
+ * here, inline and at constant offsets. What is rare takes a function of its
+ * own: packet_rare.bpf.h.
  */
 
 #include <stdbool.h>
@@ -25,8 +29,18 @@
 #include "abi.h"
 #include "drop_reasons.h"
 
+#define IP4_DONT_FRAGMENT 0x4000
 #define IP4_MORE_FRAGMENTS 0x2000
 #define IP4_OFFSET_MASK 0x1fff
+
+#define VLAN_TAGS_MAX 2
+#define VLAN_TAG_SIZE 4
+
+enum fragment_kind {
+	FRAGMENT_NONE,
+	FRAGMENT_FIRST, /* has the ports, and more follow */
+	FRAGMENT_LATER, /* has no ports */
+};
 
 struct pkt {
 	/* The flow, as the conntrack keys it; dst, dport, protocol name the VIP. */
@@ -35,10 +49,27 @@ struct pkt {
 		struct flow_key6 key6;
 	};
 	const struct vip *vip;
+	__u16 vip_id, backend_id; /* where it goes, once that is known */
+	bool new_flow;            /* chosen by the table */
 	__u16 ip_len; /* of the whole IP packet, by its own header */
+	__u16 l4_off; /* of the transport header, from the start of the IP header */
+	__u8 l3_off;  /* of the IP header: 14, 18 or 22 */
 	__u8 tos;     /* DSCP and ECN */
 	bool syn;     /* opens a TCP connection: SYN without ACK */
+	bool df;      /* IPv4 with DF set, or IPv6 */
+	__u8 fragment; /* enum fragment_kind */
+	__u8 fragment_protocol; /* IPv6: what the fragment header says follows */
+	__u8 tcp_flags;
+	__be32 fragment_id;
+	/* The tags as they lie in the frame, behind the MAC addresses. */
+	__u32 tags[VLAN_TAGS_MAX];
 };
+
+/*
+ * From the parsers of plain packets: it may be ours, but it is not plain. No
+ * XDP action has this number.
+ */
+#define PACKET_RARE 64
 
 static __always_inline void *packet_end(const struct xdp_md *ctx)
 {
@@ -51,15 +82,34 @@ static __always_inline void *packet_l3(const struct xdp_md *ctx)
 }
 
 /*
- * Does the frame hold `length` bytes from l3 on? A frame of several pages ends
- * behind data_end, which only a helper can tell, so it is asked last.
+ * Does the frame hold `length` bytes from l3 on, which is at l3_off? A frame of
+ * several pages ends behind data_end, which only a helper can tell, so it is
+ * asked last.
  */
 static __always_inline bool packet_holds(struct xdp_md *ctx, const void *l3,
-					 __u32 length)
+					 __u32 l3_off, __u32 length)
 {
 	if (l3 + length <= packet_end(ctx))
 		return true;
-	return sizeof(struct ethhdr) + length <= bpf_xdp_get_buff_len(ctx);
+	return l3_off + length <= bpf_xdp_get_buff_len(ctx);
+}
+
+/*
+ * TCP flags that some sender means, by the low six bits (FIN 1, SYN 2, RST 4,
+ * PSH 8, ACK 16, URG 32). Not among them: none at all, SYN with FIN or RST, FIN
+ * with RST, and FIN, PSH or URG without ACK (RFC 9293, section 3.10.7).
+ */
+#define TCP_FLAGS_MASK 0x3f
+#define TCP_FLAGS_KNOWN                                                        \
+	(1ULL << 0x02 | 1ULL << 0x12 | 1ULL << 0x0a | 1ULL << 0x1a |           \
+	 1ULL << 0x22 | 1ULL << 0x32 | 1ULL << 0x04 | 1ULL << 0x14 |           \
+	 1ULL << 0x0c | 1ULL << 0x1c | 1ULL << 0x24 | 1ULL << 0x34 |           \
+	 1ULL << 0x10 | 1ULL << 0x18 | 1ULL << 0x30 | 1ULL << 0x38 |           \
+	 1ULL << 0x11 | 1ULL << 0x19 | 1ULL << 0x31 | 1ULL << 0x39)
+
+static __always_inline bool tcp_flags_known(__u8 flags)
+{
+	return TCP_FLAGS_KNOWN >> (flags & TCP_FLAGS_MASK) & 1;
 }
 
 /* l4_len: what the IP header leaves for the transport header and payload. */
@@ -81,70 +131,90 @@ static __always_inline int packet_parse_l4(struct xdp_md *ctx, const void *l4,
 	}
 
 	if (protocol != IPPROTO_TCP)
-		return -DROP_REASON_PROTOCOL;
+		return PACKET_RARE;
 	if ((void *)(tcp + 1) > packet_end(ctx) || l4_len < sizeof(*tcp))
 		return -DROP_REASON_L4_TRUNCATED;
 
 	*sport = tcp->source;
 	*dport = tcp->dest;
+	pkt->tcp_flags = ((const __u8 *)tcp)[13];
 	pkt->syn = tcp->syn && !tcp->ack;
 	return 0;
 }
 
-static __always_inline int packet_parse4(struct xdp_md *ctx, struct pkt *pkt)
+/* The IPv4 header at l3, which is known to be whole in the first page. */
+static __always_inline int packet_read4(struct xdp_md *ctx, const struct iphdr *ip,
+					__u32 l3_off, struct pkt *pkt)
 {
-	const struct iphdr *ip = packet_l3(ctx);
-	struct flow_key4 *key = &pkt->key4;
-	__u32 header_len;
-
-	if ((void *)(ip + 1) > packet_end(ctx))
-		return XDP_PASS;
-
-	*key = (struct flow_key4){
+	pkt->key4 = (struct flow_key4){
 		.src = ip->saddr,
 		.dst = ip->daddr,
 		.protocol = ip->protocol,
 	};
 	pkt->ip_len = bpf_ntohs(ip->tot_len);
 	pkt->tos = ip->tos;
-
-	header_len = ip->ihl * 4;
-	if (ip->version != 4 || header_len < sizeof(*ip) ||
-	    pkt->ip_len < header_len || !packet_holds(ctx, ip, pkt->ip_len))
+	pkt->df = !!(ip->frag_off & bpf_htons(IP4_DONT_FRAGMENT));
+	pkt->l3_off = l3_off;
+	pkt->l4_off = ip->ihl * 4;
+	pkt->fragment = FRAGMENT_NONE;
+	if (ip->version != 4 || pkt->l4_off < sizeof(*ip) ||
+	    pkt->ip_len < pkt->l4_off || !packet_holds(ctx, ip, l3_off, pkt->ip_len))
 		return -DROP_REASON_IP_MALFORMED;
-	if (ip->frag_off & bpf_htons(IP4_MORE_FRAGMENTS | IP4_OFFSET_MASK))
-		return -DROP_REASON_FRAGMENT;
+	return 0;
+}
 
-	return packet_parse_l4(ctx, (void *)ip + header_len,
-			       pkt->ip_len - header_len, key->protocol, pkt,
-			       &key->sport, &key->dport);
+static __always_inline int packet_read6(struct xdp_md *ctx, const struct ipv6hdr *ip,
+					__u32 l3_off, struct pkt *pkt)
+{
+	__u32 payload_len = bpf_ntohs(ip->payload_len);
+
+	pkt->key6 = (struct flow_key6){ .protocol = ip->nexthdr };
+	__builtin_memcpy(pkt->key6.src, &ip->saddr, sizeof(pkt->key6.src));
+	__builtin_memcpy(pkt->key6.dst, &ip->daddr, sizeof(pkt->key6.dst));
+	/* The traffic class straddles the first two bytes. */
+	pkt->tos = bpf_ntohs(*(__be16 *)ip) >> 4;
+	pkt->df = true;
+	pkt->l3_off = l3_off;
+	pkt->l4_off = sizeof(*ip);
+	pkt->fragment = FRAGMENT_NONE;
+	if (ip->version != 6 || payload_len > 0xffff - sizeof(*ip) ||
+	    !packet_holds(ctx, ip, l3_off, sizeof(*ip) + payload_len))
+		return -DROP_REASON_IP_MALFORMED;
+	pkt->ip_len = sizeof(*ip) + payload_len;
+	return 0;
+}
+
+static __always_inline int packet_parse4(struct xdp_md *ctx, struct pkt *pkt)
+{
+	const struct iphdr *ip = packet_l3(ctx);
+	int err;
+
+	if ((void *)(ip + 1) > packet_end(ctx))
+		return XDP_PASS;
+	err = packet_read4(ctx, ip, sizeof(struct ethhdr), pkt);
+	if (err)
+		return err;
+	if (ip->frag_off & bpf_htons(IP4_MORE_FRAGMENTS | IP4_OFFSET_MASK))
+		return PACKET_RARE;
+
+	return packet_parse_l4(ctx, (void *)ip + pkt->l4_off,
+			       pkt->ip_len - pkt->l4_off, pkt->key4.protocol, pkt,
+			       &pkt->key4.sport, &pkt->key4.dport);
 }
 
 static __always_inline int packet_parse6(struct xdp_md *ctx, struct pkt *pkt)
 {
 	const struct ipv6hdr *ip = packet_l3(ctx);
-	struct flow_key6 *key = &pkt->key6;
-	__u32 payload_len;
+	int err;
 
 	if ((void *)(ip + 1) > packet_end(ctx))
 		return XDP_PASS;
-
-	*key = (struct flow_key6){ .protocol = ip->nexthdr };
-	__builtin_memcpy(key->src, &ip->saddr, sizeof(key->src));
-	__builtin_memcpy(key->dst, &ip->daddr, sizeof(key->dst));
-
-	payload_len = bpf_ntohs(ip->payload_len);
-	if (ip->version != 6 || payload_len > 0xffff - sizeof(*ip) ||
-	    !packet_holds(ctx, ip, sizeof(*ip) + payload_len))
-		return -DROP_REASON_IP_MALFORMED;
-	pkt->ip_len = sizeof(*ip) + payload_len;
-	/* The traffic class straddles the first two bytes. */
-	pkt->tos = bpf_ntohs(*(__be16 *)ip) >> 4;
-
-	if (key->protocol == IPPROTO_FRAGMENT)
-		return -DROP_REASON_FRAGMENT;
-	return packet_parse_l4(ctx, ip + 1, payload_len, key->protocol, pkt,
-			       &key->sport, &key->dport);
+	err = packet_read6(ctx, ip, sizeof(struct ethhdr), pkt);
+	if (err)
+		return err;
+	return packet_parse_l4(ctx, ip + 1, pkt->ip_len - sizeof(*ip),
+			       pkt->key6.protocol, pkt, &pkt->key6.sport,
+			       &pkt->key6.dport);
 }
 
 #endif

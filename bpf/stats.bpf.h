@@ -11,24 +11,23 @@
 #include "maps.bpf.h"
 #include "packet.bpf.h"
 
-static __always_inline void stats_forwarded(const struct pkt *pkt, __u32 backend,
-					    bool new_flow)
+static __always_inline void stats_forwarded(const struct pkt *pkt)
 {
-	__u32 vip = pkt->vip->id;
+	__u32 vip = pkt->vip_id, backend = pkt->backend_id;
 	struct vip_counters *v = bpf_map_lookup_elem(&vip_counters, &vip);
 	struct backend_counters *b;
 
 	if (v) {
 		v->packets++;
 		v->bytes += pkt->ip_len;
-		v->new_flows += new_flow;
+		v->new_flows += pkt->new_flow;
 	}
 
 	b = bpf_map_lookup_elem(&backend_counters, &backend);
 	if (b) {
 		b->packets++;
 		b->bytes += pkt->ip_len;
-		b->new_flows += new_flow;
+		b->new_flows += pkt->new_flow;
 	}
 }
 

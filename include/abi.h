@@ -20,7 +20,7 @@
 
 #include <linux/types.h>
 
-#define FAIRLEAD_ABI 1
+#define FAIRLEAD_ABI 2
 
 #define FAIRLEAD_BPFFS "/sys/fs/bpf"
 #define FAIRLEAD_PIN_ROOT FAIRLEAD_BPFFS "/fairlead"
@@ -56,19 +56,118 @@ struct vip_key6 {
 
 /*
  * Each VIP address also has an entry with port 0 and protocol 0: it says that
- * the address is ours whatever the port, and which any-port VIPs exist on it.
+ * the address is ours whatever the port. Its `id` is the group under which the
+ * services trie has the VIPs of the address that are not for one port. VIPs of
+ * a prefix are in the services as well, and its address entry in a trie.
  */
 enum vip_flag {
-	VIP_ADDRESS = 1 << 0,
-	VIP_ANY_PORT_TCP = 1 << 1,
-	VIP_ANY_PORT_UDP = 1 << 2,
+	VIP_ADDRESS = 1 << 0,  /* the address entry, not a service */
+	VIP_SERVICES = 1 << 1, /* of an address: look into the services trie */
+	VIP_NO_ECHO = 1 << 2,  /* echo requests to it are dropped */
+
+	/* Of a service, which has VIP_NO_ECHO only for the daemon to read back: */
+	VIP_ACL = 1 << 3,          /* look the source up in the ACL tries */
+	VIP_ACL_DENY = 1 << 4,     /* sources that no list names are denied */
+	VIP_QUIC = 1 << 5,         /* route by QUIC connection id first */
+	VIP_TCP_JUNK = 1 << 6,     /* impossible TCP flags are let through */
+	VIP_FRAGMENT_HASH = 1 << 7, /* all fragments by the hash of the 3-tuple */
+	VIP_OVERSIZE = 1 << 8,     /* without DF: send what exceeds the MTU, DF clear */
+};
+
+/* What of a packet chooses the slot; the rest counts as zero (flow_hash.h). */
+enum hash_mode {
+	HASH_5_TUPLE,
+	HASH_SOURCE,          /* source address */
+	HASH_SOURCE_DEST,     /* both addresses and the protocol */
+	HASH_DEST_PORT,       /* destination port and protocol */
+	HASH__MAX,
 };
 
 struct vip {
 	__u16 id;    /* index into vip_counters */
 	__u16 table; /* index into tables */
 	__u16 flags; /* enum vip_flag */
-	__u16 pad;
+	__u8 hash_mode; /* enum hash_mode */
+	/* QUIC-LB: config id (3 bits) << 5 | length of the server id (4 bits) */
+	__u8 quic;
+	/* A known UDP flow idle for longer is chosen again; ~0: never. */
+	__u32 udp_idle; /* in units of 2^30 ns, as struct flow's seen */
+	/* New flows a second and CPU that are remembered; 0: all. */
+	__u32 new_flow_cap;
+};
+
+/*
+ * Key of the services trie: of the bits behind prefix_len, group and protocol
+ * and port in that order, the longest match wins, so that a range of ports (as
+ * prefixes) beats any port and that beats any protocol. The daemon makes ranges
+ * and prefixes disjoint, so that the most specific VIP is always the longest.
+ */
+struct service_key {
+	__u32 prefix_len;
+	__u32 group; /* of an address entry; whole, or no match */
+	__u8 protocol;
+	__u8 pad; /* always 0: counts as 8 more bits */
+	__be16 port;
+};
+
+/* Which tries of prefixes have something: packets look into no other. */
+enum vip_prefixes {
+	VIP_PREFIXES4 = 1 << 0,
+	VIP_PREFIXES6 = 1 << 1,
+};
+
+#define SERVICE_PREFIX_LEN_MAX 64
+#define SERVICE_PREFIX_ANY_PROTOCOL 32
+#define SERVICE_PREFIX_ANY_PORT 48
+#define MAX_SERVICES (16 * MAX_VIPS)
+
+/*
+ * A VIP that no entry of vips4 or vips6 spells out, by its id: for the daemon
+ * that adopts the maps. Packets do not read it.
+ */
+struct vip_record {
+	__u8 addr[16]; /* IPv4 in the first four bytes */
+	__be16 port, port_last;
+	__u8 prefix_len;
+	__u8 protocol; /* 0: any */
+	__u8 v6;
+	__u8 pad;
+};
+
+/* Key of the tries of VIP addresses that are prefixes; value: struct vip. */
+struct prefix_key4 {
+	__u32 prefix_len;
+	__be32 addr;
+};
+
+struct prefix_key6 {
+	__u32 prefix_len;
+	__u8 addr[16];
+};
+
+/*
+ * Keys of the ACL tries: the longest prefix of the source address wins among
+ * those of the VIP, whose id is whole or no match. The daemon writes the entries
+ * before the VIP gets VIP_ACL, and takes them away after it has lost it.
+ */
+struct acl_key4 {
+	__u32 prefix_len; /* 32 of the id and those of the address */
+	__u32 vip;        /* id */
+	__be32 addr;
+};
+
+struct acl_key6 {
+	__u32 prefix_len;
+	__u32 vip;
+	__u8 addr[16];
+};
+
+#define ACL_PREFIX_LEN_VIP 32
+#define MAX_ACL_ENTRIES (1 << 20) /* of each family, over all VIPs */
+
+struct acl_entry {
+	__u8 deny; /* 0: the source may */
+	__u8 pad[3];
 };
 
 /*
@@ -94,6 +193,9 @@ struct table_line {
 enum encap {
 	ENCAP_IPIP = 0, /* RFC 2003, RFC 2473, RFC 4213 */
 	ENCAP_GUE = 1,  /* draft-ietf-intarea-gue, variant 0 */
+	ENCAP_GUE1 = 2, /* the same, variant 1: the inner packet follows UDP */
+	ENCAP_GRE = 3,  /* RFC 2784, no optional fields */
+	ENCAP_L2 = 4,   /* none: only the MAC addresses are rewritten */
 	ENCAP__MAX,
 };
 
@@ -103,6 +205,8 @@ enum backend_flag {
 	BACKEND_RESOLVED = 1 << 2, /* MAC addresses and ifindex are good */
 	BACKEND_OUTER_V6 = 1 << 3, /* outer header is IPv6 */
 	BACKEND_DOWN = 1 << 4,     /* its known flows are chosen again */
+	/* IPIP or GUE variant 0 from one source: straight code knows how */
+	BACKEND_PLAIN = 1 << 5,
 };
 
 /*
@@ -125,7 +229,13 @@ struct backend {
 	 */
 	__u16 ip4_sum;
 	__be16 gue_port;
-	__u16 pad[3];
+	__u16 pad;
+	/*
+	 * Low bits of the outer source that the flow's hash fills, so that
+	 * receivers spread IPIP and GRE over their queues; 0: none. For IPv6
+	 * they are the last 32 bits of the address.
+	 */
+	__be32 source_mask;
 	union {
 		struct {
 			__be32 src, dst;
@@ -162,11 +272,33 @@ struct flow {
 	__u32 seen; /* CLOCK_MONOTONIC_COARSE in units of 2^30 ns, about a second */
 };
 
+/* What the first fragment of a packet leaves for the later ones. */
+struct fragment_key {
+	__u8 src[16], dst[16]; /* IPv4 in the first four bytes */
+	__be32 id;             /* IPv4: the 16-bit identification */
+	__u8 protocol;         /* IPv4: of the packet; IPv6: IPPROTO_FRAGMENT */
+	__u8 pad[3];
+};
+
+struct fragment_note {
+	__u16 backend;
+	__u16 vip; /* id, for the counters */
+};
+
+#define MAX_FRAGMENTED_PACKETS 65536
+
 /* Counters are per CPU: one writer each, so plain increments do. */
 struct vip_counters {
 	__u64 packets, bytes;   /* forwarded; bytes of the inner IP packets */
 	__u64 new_flows;        /* chosen by the table */
 	__u64 drops;            /* dropped after the VIP was known */
+};
+
+/* New flows of a VIP with a limit, on one CPU. */
+struct new_flow_counters {
+	__u32 tick;  /* when `count` began, in units of struct flow's seen */
+	__u32 count; /* since then */
+	__u64 unremembered; /* packets forwarded by the table beyond the limit */
 };
 
 struct backend_counters {
@@ -194,14 +326,24 @@ struct config {
 
 _Static_assert(sizeof(struct vip_key4) == 8, "vip_key4");
 _Static_assert(sizeof(struct vip_key6) == 20, "vip_key6");
-_Static_assert(sizeof(struct vip) == 8, "vip");
+_Static_assert(sizeof(struct vip) == 16, "vip");
+_Static_assert(sizeof(struct service_key) == 12, "service_key");
+_Static_assert(sizeof(struct vip_record) == 24, "vip_record");
+_Static_assert(sizeof(struct prefix_key4) == 8, "prefix_key4");
+_Static_assert(sizeof(struct prefix_key6) == 20, "prefix_key6");
+_Static_assert(sizeof(struct acl_key4) == 12, "acl_key4");
+_Static_assert(sizeof(struct acl_key6) == 24, "acl_key6");
+_Static_assert(sizeof(struct acl_entry) == 4, "acl_entry");
 _Static_assert(sizeof(struct table_header) == 64, "table_header");
 _Static_assert(sizeof(struct table_line) == 64, "table_line");
 _Static_assert(sizeof(struct backend) == 64, "backend");
 _Static_assert(sizeof(struct flow_key4) == 16, "flow_key4");
 _Static_assert(sizeof(struct flow_key6) == 40, "flow_key6");
 _Static_assert(sizeof(struct flow) == 8, "flow");
+_Static_assert(sizeof(struct fragment_key) == 40, "fragment_key");
+_Static_assert(sizeof(struct fragment_note) == 4, "fragment_note");
 _Static_assert(sizeof(struct vip_counters) == 32, "vip_counters");
+_Static_assert(sizeof(struct new_flow_counters) == 16, "new_flow_counters");
 _Static_assert(sizeof(struct backend_counters) == 32, "backend_counters");
 _Static_assert(sizeof(struct drop_counters) == 16, "drop_counters");
 _Static_assert(sizeof(struct totals) == 32, "totals");

@@ -9,16 +9,14 @@
  *
  * The list generates the enum, the label table of the command and the metrics,
  * and the table in the manual page. It is append-only: an id is an index into
- * the pinned counters and a metric's history, so a retired reason stays a hole.
+ * the pinned counters and a metric's history, so a retired reason stays a hole:
+ * 3, for all fragments, and 4, for all protocols but TCP and UDP.
  */
 #define DROP_REASONS(X)                                                        \
 	X(1, IP_MALFORMED, "ip_malformed",                                     \
 	  "IP version, header length or total length is wrong")                \
 	X(2, L4_TRUNCATED, "l4_truncated",                                     \
 	  "TCP or UDP header is not complete")                                 \
-	X(3, FRAGMENT, "fragment", "fragment of an IP packet")                 \
-	X(4, PROTOCOL, "protocol",                                             \
-	  "protocol or extension header that no VIP serves")                   \
 	X(5, NO_SERVICE, "no_service",                                         \
 	  "port and protocol are not configured on the VIP address")           \
 	X(6, TABLE_MISSING, "table_missing",                                   \
@@ -33,7 +31,21 @@
 	X(11, HEADROOM, "headroom",                                            \
 	  "driver left no room in front of the packet")                        \
 	X(12, EGRESS_MISSING, "egress_missing",                                \
-	  "egress interface is not in the redirect map")
+	  "egress interface is not in the redirect map")                       \
+	X(13, TCP_FLAGS, "tcp_flags", "TCP flags that no sender means")         \
+	X(14, FRAGMENT_UNKNOWN, "fragment_unknown",                            \
+	  "later fragment whose first fragment was not seen")                  \
+	X(15, EXTENSION_HEADERS, "extension_headers",                          \
+	  "more IPv6 extension headers than are walked")                       \
+	X(16, SOURCE_DENIED, "source_denied",                                  \
+	  "source address is on a deny list, or on no allow list")             \
+	X(17, ICMP_UNHANDLED, "icmp_unhandled",                                \
+	  "ICMP message to a VIP that is no echo request and quotes no flow")  \
+	X(18, ICMP_LIMIT, "icmp_limit",                                        \
+	  "ICMP answer not sent: the limit of this CPU is reached")            \
+	X(19, TOO_BIG_NO_REPLY, "too_big_no_reply",                            \
+	  "packet exceeds the MTU and must not be answered with ICMP")         \
+	X(20, ECHO_OFF, "echo_off", "echo request to a VIP that answers none")
 
 enum drop_reason {
 	DROP_REASON_NONE = 0,

@@ -310,10 +310,11 @@ int nexthops_seed(struct nexthops *nh, const struct nexthop_seed *seeds, size_t 
 	return 0;
 }
 
-void nexthops_set_source(struct nexthops *nh, const struct addr *source4,
-			 const struct addr *source6)
+void nexthops_set_source(struct nexthops *nh, const struct tunnel_source *source4,
+			 const struct tunnel_source *source6)
 {
-	if (!addr_compare(&nh->source4, source4) && !addr_compare(&nh->source6, source6))
+	if (tunnel_source_equal(&nh->source4, source4) &&
+	    tunnel_source_equal(&nh->source6, source6))
 		return;
 	nh->source4 = *source4;
 	nh->source6 = *source6;

@@ -30,7 +30,7 @@ struct nexthops {
 	struct nl request, hint, event;
 	nexthops_changed *changed;
 	void *context;
-	struct addr source4, source6;
+	struct tunnel_source source4, source6;
 	struct hop *hops; /* sorted by addr */
 	size_t n_hops;
 	struct link *links;

@@ -164,7 +164,8 @@ static void hop_set_problem(struct nexthops *nh, struct hop *hop, const char *pr
 
 void nexthop_resolve_route(struct nexthops *nh, struct hop *hop)
 {
-	const struct addr *forced = hop->addr.family == AF_INET ? &nh->source4 : &nh->source6;
+	const struct tunnel_source *forced = hop->addr.family == AF_INET ? &nh->source4 :
+									    &nh->source6;
 	const struct link *link;
 	const char *problem;
 	struct addr via;
@@ -175,8 +176,8 @@ void nexthop_resolve_route(struct nexthops *nh, struct hop *hop)
 		hop_set_problem(nh, hop, "no route to the address");
 		return;
 	}
-	if (forced->family)
-		route.source = *forced;
+	if (forced->addr.family)
+		route.source = forced->addr;
 	link = find_link(nh, route.ifindex);
 	problem = check_route(&route, link, hop, route.source.family == hop->addr.family);
 	if (problem) {
@@ -198,5 +199,6 @@ void nexthop_resolve_route(struct nexthops *nh, struct hop *hop)
 	hop->hop.ifindex = route.ifindex;
 	hop->hop.mtu = mtu > UINT16_MAX ? UINT16_MAX : mtu;
 	hop->hop.source = route.source;
+	hop->hop.source_mask = tunnel_source_mask(forced);
 	memcpy(hop->hop.mac_src, link->mac, sizeof(hop->hop.mac_src));
 }

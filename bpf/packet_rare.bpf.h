@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_PACKET_RARE_BPF_H
+#define FAIRLEAD_PACKET_RARE_BPF_H
+
+/*
+ * Reading packets that are not plain: VLAN tags (IEEE 802.1Q, 802.1ad), IPv6
+ * extension headers (RFC 8200), fragments. Same results as the parsers of plain
+ * packets, at offsets that are only known at run time.
+ */
+
+#include "packet.bpf.h"
+
+#define EXTENSION_HEADERS_MAX 8
+#define L4_OFFSET_MAX 0x0fff /* where a transport header is still looked for */
+
+/* RFC 8200, section 4.3: length in words of 8 bytes, without the first. */
+struct extension_header {
+	__u8 next;
+	__u8 words;
+};
+
+/* RFC 8200, section 4.5. */
+struct fragment_header {
+	__u8 next;
+	__u8 reserved;
+	__be16 offset; /* and, in the lowest bit, whether more follow */
+	__be32 id;
+};
+
+/* RFC 4302, section 2: the length is in words of 4 bytes, without two. */
+#define AUTHENTICATION_HEADER_BYTES(words) (((__u32)(words) + 2) * 4)
+
+/* The ethertype behind the tags, in pkt->l3_off where that ends. 0: too short. */
+static __always_inline __be16 packet_untag(struct xdp_md *ctx, struct pkt *pkt)
+{
+	const __be16 *next = (void *)(long)ctx->data + 2 * ETH_ALEN;
+	int i;
+
+	pkt->l3_off = sizeof(struct ethhdr);
+#pragma unroll
+	for (i = 0; i < VLAN_TAGS_MAX; i++) {
+		if ((void *)(next + 1) > packet_end(ctx))
+			return 0;
+		if (*next != bpf_htons(ETH_P_8021Q) && *next != bpf_htons(ETH_P_8021AD))
+			return *next;
+		if ((void *)(next + 3) > packet_end(ctx))
+			return 0;
+		__builtin_memcpy(&pkt->tags[i], next, VLAN_TAG_SIZE);
+		pkt->l3_off += VLAN_TAG_SIZE;
+		next += 2;
+	}
+	return (void *)(next + 1) > packet_end(ctx) ? 0 : *next;
+}
+
+static __always_inline void packet_set_fragment(struct pkt *pkt, bool later, bool more)
+{
+	if (later)
+		pkt->fragment = FRAGMENT_LATER;
+	else if (more)
+		pkt->fragment = FRAGMENT_FIRST;
+}
+
+/* Ports and flags, where the packet has them: other protocols have none. */
+static __always_inline int packet_rare_l4(struct xdp_md *ctx, const void *l3,
+					  __u8 protocol, struct pkt *pkt,
+					  __be16 *sport, __be16 *dport)
+{
+	__u32 l4_off = pkt->l4_off;
+	int err;
+
+	pkt->syn = false;
+	pkt->tcp_flags = 0;
+	if (pkt->fragment == FRAGMENT_LATER)
+		return 0;
+	/* The verifier wants a bound for what is added to a packet pointer. */
+	if (l4_off > L4_OFFSET_MAX)
+		return -DROP_REASON_EXTENSION_HEADERS;
+	err = packet_parse_l4(ctx, l3 + l4_off, pkt->ip_len - l4_off, protocol, pkt,
+			      sport, dport);
+	return err == PACKET_RARE ? 0 : err;
+}
+
+static __noinline int packet_rare4(struct xdp_md *ctx, struct pkt *pkt)
+{
+	const struct iphdr *ip;
+	__u16 fragment;
+	int err;
+
+	if (!pkt)
+		return XDP_PASS;
+	ip = (void *)(long)ctx->data + (pkt->l3_off & 0x1f);
+	if ((void *)(ip + 1) > packet_end(ctx))
+		return XDP_PASS;
+	err = packet_read4(ctx, ip, pkt->l3_off & 0x1f, pkt);
+	if (err)
+		return err;
+
+	fragment = bpf_ntohs(ip->frag_off);
+	packet_set_fragment(pkt, fragment & IP4_OFFSET_MASK,
+			    fragment & IP4_MORE_FRAGMENTS);
+	pkt->fragment_id = ip->id;
+	return packet_rare_l4(ctx, ip, pkt->key4.protocol, pkt, &pkt->key4.sport,
+			      &pkt->key4.dport);
+}
+
+static __always_inline bool is_extension_header(__u8 protocol)
+{
+	return protocol == IPPROTO_HOPOPTS || protocol == IPPROTO_ROUTING ||
+	       protocol == IPPROTO_FRAGMENT || protocol == IPPROTO_DSTOPTS ||
+	       protocol == IPPROTO_AH;
+}
+
+/* One step over an extension header; 0, or minus a drop reason. */
+static __always_inline int packet_step6(struct xdp_md *ctx, const void *l3,
+					struct pkt *pkt, __u8 *protocol)
+{
+	const struct extension_header *header;
+	const struct fragment_header *fragment;
+	__u32 offset = pkt->l4_off;
+	__u32 length;
+
+	if (offset > L4_OFFSET_MAX)
+		return -DROP_REASON_EXTENSION_HEADERS;
+	header = l3 + offset;
+	if ((void *)header + 8 > packet_end(ctx) || offset + 8 > pkt->ip_len)
+		return -DROP_REASON_IP_MALFORMED;
+
+	length = ((__u32)header->words + 1) * 8;
+	if (*protocol == IPPROTO_AH)
+		length = AUTHENTICATION_HEADER_BYTES(header->words);
+	if (*protocol == IPPROTO_FRAGMENT) {
+		length = sizeof(*fragment);
+		fragment = (void *)header;
+		packet_set_fragment(pkt, fragment->offset & bpf_htons(0xfff8),
+				    fragment->offset & bpf_htons(1));
+		pkt->fragment_id = fragment->id;
+		pkt->fragment_protocol = fragment->next;
+	}
+	if (offset + length > pkt->ip_len)
+		return -DROP_REASON_IP_MALFORMED;
+	*protocol = header->next;
+	pkt->l4_off = offset + length;
+	return 0;
+}
+
+static __noinline int packet_rare6(struct xdp_md *ctx, struct pkt *pkt)
+{
+	const struct ipv6hdr *ip;
+	__u8 protocol;
+	int err, i;
+
+	if (!pkt)
+		return XDP_PASS;
+	ip = (void *)(long)ctx->data + (pkt->l3_off & 0x1f);
+	if ((void *)(ip + 1) > packet_end(ctx))
+		return XDP_PASS;
+	err = packet_read6(ctx, ip, pkt->l3_off & 0x1f, pkt);
+	if (err)
+		return err;
+
+	protocol = pkt->key6.protocol;
+	for (i = 0; i < EXTENSION_HEADERS_MAX && is_extension_header(protocol) &&
+		    pkt->fragment != FRAGMENT_LATER; i++) {
+		err = packet_step6(ctx, ip, pkt, &protocol);
+		if (err)
+			return err;
+	}
+	/* What follows in a later fragment is in the middle of something. */
+	if (is_extension_header(protocol) && pkt->fragment != FRAGMENT_LATER)
+		return -DROP_REASON_EXTENSION_HEADERS;
+	pkt->key6.protocol = protocol;
+	return packet_rare_l4(ctx, ip, protocol, pkt, &pkt->key6.sport,
+			      &pkt->key6.dport);
+}
+
+#endif
