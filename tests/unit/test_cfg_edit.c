@@ -270,7 +270,7 @@ static void bad_vip_edits_are_refused(void **state)
 		{ { VIP_ADD, "203.0.113.1:0/tcp", NULL, { { 0 } } },
 		  -EINVAL,
 		  "vip '203.0.113.1:0/tcp': port '0' is out of range; allowed: "
-		  "1 to 65535, or any" },
+		  "1 to 65535, a range as 8000-8999, or any" },
 		{ { VIP_ADD, NEW, NULL, { { "pool", "nope" } } },
 		  -ENOENT,
 		  "vip '" NEW "': pool 'nope' does not exist; allowed: api, "
