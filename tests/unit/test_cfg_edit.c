@@ -343,7 +343,8 @@ static void bad_vip_edits_are_refused(void **state)
 		  -EINVAL,
 		  "vip 'web' has no protocol; allowed: ADDRESS:PORT/PROTOCOL, "
 		  "as "
-		  "203.0.113.10:443/tcp or [2001:db8::10]:any/udp" },
+		  "203.0.113.10:443/tcp, [2001:db8::10]:any/udp, "
+		  "203.0.113.0/28:8000-8999/tcp or 203.0.113.10:any/any" },
 	};
 
 	(void)state;
