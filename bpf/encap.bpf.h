@@ -109,6 +109,28 @@ static __always_inline void encap_gue(struct udphdr *udp,
 }
 
 /*
+ * Ethernet pads short frames, and the padding must not travel in the tunnel:
+ * receivers take a packet's length from its tunnel's, and middle boxes drop what
+ * has bytes to spare. For frames that do not end where their IP packet does, and
+ * for those of several pages, of which only a helper knows the end.
+ */
+static __noinline int encap_trim(struct xdp_md *ctx, __u32 length)
+{
+	__u32 size = bpf_xdp_get_buff_len(ctx);
+
+	if (size > length && bpf_xdp_adjust_tail(ctx, (int)length - (int)size))
+		return -DROP_REASON_IP_MALFORMED;
+	return 0;
+}
+
+/* `packet`, where the outgoing IP packet starts, and its length. */
+static __always_inline bool encap_ends(struct xdp_md *ctx, const void *packet,
+				       __u32 length)
+{
+	return packet + length == packet_end(ctx);
+}
+
+/*
  * The three flags are constants at every call, so each combination becomes
  * straight code with constant offsets. Returns 0 or minus a drop reason.
  */
@@ -143,7 +165,9 @@ static __always_inline int encap_as(struct xdp_md *ctx, const struct pkt *pkt,
 	if (gue)
 		encap_gue(ip + ip_size, backend, pkt->ip_len + gue_size,
 			  inner_protocol, entropy);
-	return 0;
+	return encap_ends(ctx, ip, total_len) ?
+		       0 :
+		       encap_trim(ctx, sizeof(struct ethhdr) + total_len);
 }
 
 /* For a backend with BACKEND_PLAIN. */

@@ -181,19 +181,6 @@ static __always_inline int encap_any(struct xdp_md *ctx, const struct pkt *pkt,
 	return encap_shim(ctx, ip4 + 1, pkt, backend, shape.shim_size, entropy, v6);
 }
 
-/* Return 0 or minus a drop reason, as encap_packet(). */
-static __noinline int encap_other4(struct xdp_md *ctx, const struct pkt *pkt,
-				   const struct backend *backend, bool oversize)
-{
-	return encap_any(ctx, pkt, backend, false, oversize);
-}
-
-static __noinline int encap_other6(struct xdp_md *ctx, const struct pkt *pkt,
-				   const struct backend *backend, bool oversize)
-{
-	return encap_any(ctx, pkt, backend, true, oversize);
-}
-
 /* Bytes that the backend's tunnel puts in front of a packet. */
 static __always_inline __u32 encap_overhead(const struct backend *backend, bool v6)
 {
@@ -202,6 +189,35 @@ static __always_inline __u32 encap_overhead(const struct backend *backend, bool 
 	return encap_shape(backend->encap, v6).shim_size +
 	       (backend->flags & BACKEND_OUTER_V6 ? sizeof(struct ipv6hdr) :
 						    sizeof(struct iphdr));
+}
+
+/* In L2 mode a short frame needs its padding still. */
+static __always_inline int encap_finish(struct xdp_md *ctx, const struct pkt *pkt,
+					const struct backend *backend, bool v6)
+{
+	__u32 length = pkt->l3_off + encap_overhead(backend, v6) + pkt->ip_len;
+
+	if (backend->encap == ENCAP_L2 ||
+	    encap_ends(ctx, (void *)(long)ctx->data, length))
+		return 0;
+	return encap_trim(ctx, length);
+}
+
+/* Return 0 or minus a drop reason, as encap_packet(). */
+static __noinline int encap_other4(struct xdp_md *ctx, const struct pkt *pkt,
+				   const struct backend *backend, bool oversize)
+{
+	int err = encap_any(ctx, pkt, backend, false, oversize);
+
+	return err ? err : encap_finish(ctx, pkt, backend, false);
+}
+
+static __noinline int encap_other6(struct xdp_md *ctx, const struct pkt *pkt,
+				   const struct backend *backend, bool oversize)
+{
+	int err = encap_any(ctx, pkt, backend, true, oversize);
+
+	return err ? err : encap_finish(ctx, pkt, backend, true);
 }
 
 #endif

@@ -16,6 +16,7 @@
 #include "fragment.bpf.h"
 #include "icmp.bpf.h"
 #include "maps.bpf.h"
+#include "new_flow.bpf.h"
 #include "packet.bpf.h"
 #include "packet_rare.bpf.h"
 #include "quic.bpf.h"
@@ -64,7 +65,9 @@ static __always_inline int choose_backend(struct pkt *pkt, bool v6, struct ct *c
 	if (!*backend)
 		return -DROP_REASON_BACKEND_INVALID;
 
-	ct_remember(pkt, v6, ct, pkt->backend_id);
+	/* A flow that is known already takes no place of another. */
+	if (ct->flow || !pkt->vip->new_flow_cap || new_flow_fits(pkt, ct_clock()))
+		ct_remember(pkt, v6, ct, pkt->backend_id);
 	return 0;
 }
 
@@ -125,7 +128,8 @@ static __always_inline int deliver(struct xdp_md *ctx, struct pkt *pkt, bool v6,
 	verdict = egress_find(ctx, backend->ifindex);
 	if (verdict < 0)
 		return verdict;
-	if (!plain && pkt->fragment == FRAGMENT_FIRST)
+	if (!plain && pkt->fragment == FRAGMENT_FIRST && pkt->vip &&
+	    !fragment_is_hashed(pkt))
 		fragment_note(pkt, v6);
 	if (plain && backend->flags & BACKEND_PLAIN)
 		err = encap_packet(ctx, pkt, backend, v6);
@@ -175,6 +179,8 @@ static __always_inline int forward(struct xdp_md *ctx, struct pkt *pkt, bool v6,
 
 	pkt->vip_id = pkt->vip->id;
 	pkt->new_flow = false;
+	if (!plain && fragment_is_hashed(pkt))
+		fragment_drop_ports(pkt, v6);
 	if (pkt->vip->flags & VIP_QUIC)
 		backend = quic_backend(ctx, pkt);
 	if (!backend)

@@ -138,6 +138,7 @@ static __always_inline int packet_step6(struct xdp_md *ctx, const void *l3,
 		packet_set_fragment(pkt, fragment->offset & bpf_htons(0xfff8),
 				    fragment->offset & bpf_htons(1));
 		pkt->fragment_id = fragment->id;
+		pkt->fragment_protocol = fragment->next;
 	}
 	if (offset + length > pkt->ip_len)
 		return -DROP_REASON_IP_MALFORMED;

@@ -6,7 +6,18 @@
  * The hash that chooses a slot: SipHash-1-3 (Aumasson and Bernstein, "SipHash: a
  * fast short-input PRF", 2012, with one compression and three finalisation
  * rounds) over the 5-tuple in wire order: source, destination, source port,
- * destination port, protocol; 13 bytes for IPv4 and 37 for IPv6.
+ * destination port, protocol; 13 bytes for IPv4 and 37 for IPv6. Protocols other
+ * than TCP and UDP have ports 0. The hash mode of a VIP says which parts count;
+ * the others are hashed as zero, so that the input keeps its length:
+ *
+ *   mode         source  destination  source port  destination port  protocol
+ *   5-tuple      yes     yes          yes          yes               yes
+ *   source       yes     -            -            -                 -
+ *   source-dest  yes     yes          -            -                 yes
+ *   dest-port    -       -            -            yes               yes
+ *
+ * Fragments of a VIP that hashes them have ports 0, and count as source-dest
+ * where the mode says 5-tuple or dest-port.
  *
  * It is keyed so that nobody outside can aim flows at one slot, and every host
  * of a fleet must compute the same, so both sides compile this very file. The
@@ -14,6 +25,32 @@
  */
 
 #include <linux/types.h>
+
+#include "abi.h"
+
+enum flow_hash_part {
+	FLOW_HASH_SOURCE = 1 << 0,
+	FLOW_HASH_DEST = 1 << 1,
+	FLOW_HASH_SPORT = 1 << 2,
+	FLOW_HASH_DPORT = 1 << 3,
+	FLOW_HASH_PROTOCOL = 1 << 4,
+};
+
+/* The parts that count in a mode of enum hash_mode. */
+static inline __attribute__((always_inline)) __u8 flow_hash_parts(__u8 mode)
+{
+	switch (mode) {
+	case HASH_SOURCE:
+		return FLOW_HASH_SOURCE;
+	case HASH_SOURCE_DEST:
+		return FLOW_HASH_SOURCE | FLOW_HASH_DEST | FLOW_HASH_PROTOCOL;
+	case HASH_DEST_PORT:
+		return FLOW_HASH_DPORT | FLOW_HASH_PROTOCOL;
+	default:
+		return FLOW_HASH_SOURCE | FLOW_HASH_DEST | FLOW_HASH_SPORT |
+		       FLOW_HASH_DPORT | FLOW_HASH_PROTOCOL;
+	}
+}
 
 struct flow_hash_key {
 	__u64 k0, k1; /* bytes 0..7 and 8..15 of the key, little-endian */
@@ -122,6 +159,34 @@ flow_hash6(struct flow_hash_key key, const __be32 *src, const __be32 *dst,
 	flow_hash_word(&s, flow_hash_le32(dst[2]) | flow_hash_le32(dst[3]) << 32);
 	flow_hash_word(&s, flow_hash_tail(sport, dport, protocol, 37));
 	return flow_hash_finish(&s);
+}
+
+/* The same of a VIP's hash mode. */
+static inline __attribute__((always_inline)) __u64
+flow_hash_mode4(struct flow_hash_key key, __u8 mode, const struct flow_key4 *flow)
+{
+	__u8 parts = flow_hash_parts(mode);
+
+	return flow_hash4(key, parts & FLOW_HASH_SOURCE ? flow->src : 0,
+			  parts & FLOW_HASH_DEST ? flow->dst : 0,
+			  parts & FLOW_HASH_SPORT ? flow->sport : 0,
+			  parts & FLOW_HASH_DPORT ? flow->dport : 0,
+			  parts & FLOW_HASH_PROTOCOL ? flow->protocol : 0);
+}
+
+static inline __attribute__((always_inline)) __u64
+flow_hash_mode6(struct flow_hash_key key, __u8 mode, const struct flow_key6 *flow)
+{
+	__u8 parts = flow_hash_parts(mode);
+	__be32 src[4] = { 0 }, dst[4] = { 0 };
+
+	if (parts & FLOW_HASH_SOURCE)
+		__builtin_memcpy(src, flow->src, sizeof(src));
+	if (parts & FLOW_HASH_DEST)
+		__builtin_memcpy(dst, flow->dst, sizeof(dst));
+	return flow_hash6(key, src, dst, parts & FLOW_HASH_SPORT ? flow->sport : 0,
+			  parts & FLOW_HASH_DPORT ? flow->dport : 0,
+			  parts & FLOW_HASH_PROTOCOL ? flow->protocol : 0);
 }
 
 /* Slot of a hash in a table of the given size (Lemire's multiply and shift). */

@@ -8,6 +8,7 @@
 
 #include "daemon/publish.c"
 #include "daemon/publish_vips.c"
+#include "daemon/publish_acls.c"
 
 static uint8_t hop_version; /* another MAC for everybody */
 
@@ -25,9 +26,12 @@ static inline const struct next_hop *test_hop(void *context, const struct addr *
 static inline struct kernel new_kernel(void)
 {
 	struct kernel k = {
-		.vips4 = MAP_VIPS4, .vips6 = MAP_VIPS6, .tables = MAP_TABLES,
+		.vips4 = MAP_VIPS4, .vips6 = MAP_VIPS6,
+		.services = MAP_SERVICES, .tables = MAP_TABLES,
 		.backends = MAP_BACKENDS, .egress = MAP_EGRESS,
 		.vip_counters = MAP_VIP_COUNTERS, .backend_counters = MAP_BACKEND_COUNTERS,
+		.new_flow_counters = MAP_NEW_FLOW_COUNTERS,
+		.acls4 = MAP_ACLS4, .acls6 = MAP_ACLS6,
 		.cpus = 2, .hop = test_hop,
 	};
 

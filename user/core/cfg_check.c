@@ -349,12 +349,16 @@ int cfg_check(struct cfg *cfg, struct err *err)
 	if (!rc)
 		rc = check_vips(cfg, err);
 	if (!rc)
+		rc = cfg_check_ranges(cfg, err);
+	if (!rc)
 		rc = check_pools(cfg, err);
 	if (rc < 0)
 		return rc;
 
 	cfg->sorted = true;
 	rc = check_use(cfg, err);
+	if (!rc)
+		rc = cfg_check_vip_options(cfg, err);
 	if (rc < 0)
 		return rc;
 	return check_backend_limit(cfg, err);

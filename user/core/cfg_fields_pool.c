@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "abi.h"
+#include "cfg_fields_vip.h"
 #include "num.h"
 #include "quote.h"
 #include "table.h"
@@ -279,6 +280,8 @@ const struct cfg_field cfg_vip_fields[] = {
 	  .get = get_vip_address,
 	  .identity = true },
 	{ .key = "pool", .set = set_vip_pool, .get = get_vip_pool },
+	CFG_VIP_OPTIONS(CFG_VIP_FIELD)
+	CFG_VIP_LISTS(CFG_VIP_LIST_FIELD)
 	{ .key = NULL },
 };
 

@@ -27,6 +27,8 @@ void plan_free(struct plan **plan)
 	free(p->backends);
 	free(p->tables);
 	free(p->vips);
+	vip_entries_clear(&p->entries);
+	free(p->acls);
 	free(p->members);
 	free(p);
 	*plan = NULL;
@@ -53,6 +55,11 @@ static int compare_vips(const void *a, const void *b)
 	return vip_spec_compare(&x->spec, &y->spec);
 }
 
+static int compare_acls(const void *a, const void *b)
+{
+	return plan_acl_compare(a, b);
+}
+
 /* qsort and bsearch may not be handed NULL, which an empty array is. */
 static void sort(void *base, size_t n, size_t size,
 		 int (*compare)(const void *, const void *))
@@ -72,6 +79,7 @@ void plan_sort(struct plan *plan)
 	sort(plan->backends, plan->n_backends, sizeof(*plan->backends), compare_backends);
 	sort(plan->tables, plan->n_tables, sizeof(*plan->tables), compare_tables);
 	sort(plan->vips, plan->n_vips, sizeof(*plan->vips), compare_vips);
+	sort(plan->acls, plan->n_acls, sizeof(*plan->acls), compare_acls);
 }
 
 const struct plan_backend *plan_find_backend(const struct plan *plan,
@@ -96,6 +104,11 @@ const struct plan_vip *plan_find_vip(const struct plan *plan,
 	struct plan_vip key = { .spec = *spec };
 
 	return find(&key, plan->vips, plan->n_vips, sizeof(key), compare_vips);
+}
+
+const struct plan_acl *plan_find_acl(const struct plan *plan, const struct plan_acl *acl)
+{
+	return find(acl, plan->acls, plan->n_acls, sizeof(*acl), compare_acls);
 }
 
 void backend_ident_of(const struct cfg_pool *pool, const struct cfg_backend *backend,
@@ -157,7 +170,7 @@ static int copy_vips_and_tables(const struct plan *old, struct plan *copy)
 {
 	copy->vips = calloc(old->n_vips + 1, sizeof(*copy->vips));
 	copy->tables = calloc(old->n_tables + 1, sizeof(*copy->tables));
-	if (!copy->vips || !copy->tables)
+	if (!copy->vips || !copy->tables || vip_entries_copy(&old->entries, &copy->entries))
 		return -ENOMEM;
 
 	copy->n_vips = old->n_vips;
@@ -191,6 +204,7 @@ int plan_release(const struct plan *old, const struct plan_health *health,
 	kept->last_backend = old->last_backend;
 	kept->last_table = old->last_table;
 	kept->last_vip = old->last_vip;
+	kept->last_group = old->last_group;
 
 	rc = cfg_clone(old->cfg, &cfg, err);
 	if (rc)

@@ -24,6 +24,7 @@
 #include "abi.h"
 #include "cfg.h"
 #include "outer.h"
+#include "services.h"
 #include "table.h"
 
 /* How a backend may be used, from the kindest pool that lists it. */
@@ -59,6 +60,15 @@ struct plan_table {
 struct plan_vip {
 	struct vip_spec spec;
 	uint16_t id, table;
+	/* What its entry says beside id and table, which are zero here. */
+	struct vip options;
+};
+
+/* A source that a VIP takes packets from, or does not. */
+struct plan_acl {
+	uint16_t vip; /* id */
+	bool deny;
+	struct prefix prefix;
 };
 
 struct plan {
@@ -69,9 +79,12 @@ struct plan {
 	size_t n_tables;
 	struct plan_vip *vips; /* sorted by spec */
 	size_t n_vips;
+	struct vip_entries entries; /* for the VIPs, or as found in the maps */
+	struct plan_acl *acls; /* sorted by VIP and prefix */
+	size_t n_acls;
 	struct plan_member *members;
 	/* Where the search for a free id goes on: freed ids rest a while. */
-	uint16_t last_backend, last_table, last_vip;
+	uint16_t last_backend, last_table, last_vip, last_group;
 };
 
 /* An empty plan: nothing is in the maps. */
@@ -108,6 +121,13 @@ const struct plan_backend *plan_find_backend(const struct plan *plan,
 const struct plan_table *plan_find_table(const struct plan *plan, uint16_t id);
 const struct plan_vip *plan_find_vip(const struct plan *plan,
 				     const struct vip_spec *spec);
+
+/* The same VIP and prefix, whatever the verdict: a total order. */
+int plan_acl_compare(const struct plan_acl *a, const struct plan_acl *b);
+const struct plan_acl *plan_find_acl(const struct plan *plan, const struct plan_acl *acl);
+
+/* The options of VIPs that have their ids already, and their ACLs; plan_make. */
+int plan_fill_options(struct plan *plan, const struct cfg *cfg, struct err *err);
 
 void backend_ident_of(const struct cfg_pool *pool, const struct cfg_backend *backend,
 		      struct backend_ident *ident);

@@ -416,10 +416,17 @@ int plan_make(struct cfg **cfg, const struct plan *old,
 	if (rc)
 		return rc;
 	rc = make_tables(&m);
+	if (!rc)
+		rc = plan_fill_options(plan, m.cfg, err);
 	if (rc)
 		return rc;
 
 	plan_sort(plan);
+	plan->last_group = old->last_group;
+	rc = services_make(plan->vips, plan->n_vips, &old->entries, &plan->last_group,
+			   &plan->entries, err);
+	if (rc)
+		return rc;
 	plan->cfg = TAKE_PTR(*cfg);
 	*out = TAKE_PTR(plan);
 	return 0;

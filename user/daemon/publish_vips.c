@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "publish_vips.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,158 +8,223 @@
 #include "core/cleanup.h"
 #include "sys/kmap.h"
 
-/* All entries of a plan, in one sorted list a family. */
-struct entry {
-	struct vip_key6 key; /* an IPv4 key uses addr[0..4) */
-	struct vip value;
-};
-
-struct entries {
-	struct entry *list;
-	size_t n;
-};
-
-static void entries_free(struct entries *e)
+int publish_vips_fd(const struct kernel *k, enum vip_map map)
 {
-	free(e->list);
-}
-
-static void key_fill(const struct vip_spec *spec, uint16_t port, uint8_t protocol,
-		     struct vip_key6 *key)
-{
-	*key = (struct vip_key6){ .port = htons(port), .protocol = protocol };
-	if (spec->addr.family == AF_INET)
-		memcpy(key->addr, &spec->addr.v4, sizeof(spec->addr.v4));
-	else
-		memcpy(key->addr, &spec->addr.v6, sizeof(spec->addr.v6));
-}
-
-static uint16_t any_port_flag(const struct vip_spec *spec)
-{
-	if (spec->port)
-		return 0;
-	return spec->protocol == IPPROTO_TCP ? VIP_ANY_PORT_TCP : VIP_ANY_PORT_UDP;
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-	return memcmp(a, b, sizeof(struct vip_key6));
-}
-
-/* VIPs are sorted by address first, so one address entry serves its run. */
-static int collect(const struct plan *plan, int family, struct entries *out)
-{
-	const struct addr *address = NULL;
-	struct entry *list = calloc(2 * plan->n_vips + 1, sizeof(*list));
-	struct entry *shared = NULL;
-	size_t i, n = 0;
-
-	if (!list)
-		return -ENOMEM;
-	for (i = 0; i < plan->n_vips; i++) {
-		const struct plan_vip *vip = &plan->vips[i];
-
-		if (vip->spec.addr.family != family)
-			continue;
-		if (!address || addr_compare(address, &vip->spec.addr)) {
-			address = &vip->spec.addr;
-			shared = &list[n++];
-			key_fill(&vip->spec, 0, 0, &shared->key);
-			shared->value.flags = VIP_ADDRESS;
-		}
-		shared->value.flags |= any_port_flag(&vip->spec);
-		key_fill(&vip->spec, vip->spec.port, vip->spec.protocol, &list[n].key);
-		list[n++].value = (struct vip){ .id = vip->id, .table = vip->table };
+	switch (map) {
+	case VIP_MAP_VIPS4:
+		return k->vips4;
+	case VIP_MAP_VIPS6:
+		return k->vips6;
+	case VIP_MAP_PREFIXES4:
+		return k->prefixes4;
+	case VIP_MAP_PREFIXES6:
+		return k->prefixes6;
+	case VIP_MAP_SERVICES:
+		return k->services;
+	default:
+		return k->vip_records;
 	}
-	if (n)
-		qsort(list, n, sizeof(*list), compare_entries);
-	*out = (struct entries){ list, n };
-	return 0;
 }
 
 /* Entries of a that b has not; with `changed`, also those that differ in b. */
-static size_t difference(const struct entries *a, const struct entries *b,
-			 bool changed, struct entry *out)
+static int difference(const struct vip_entries *a, const struct vip_entries *b,
+		      bool changed, struct vip_entries *out)
 {
-	const struct entry *same;
+	const struct vip_entry *same;
+	size_t i;
+
+	out->list = calloc(a->n + 1, sizeof(*out->list));
+	if (!out->list)
+		return -ENOMEM;
+	for (i = 0; i < a->n; i++) {
+		same = vip_entries_find(b, &a->list[i]);
+		if (!same || (changed && !vip_entry_same_value(same, &a->list[i])))
+			out->list[out->n++] = a->list[i];
+	}
+	return 0;
+}
+
+/* Which entries of a map a step is about. */
+enum kind { SERVICES, ADDRESSES };
+
+static bool is_of(const struct vip_entry *entry, enum vip_map map, enum kind kind)
+{
+	return entry->map == map && vip_entry_is_address(entry) == (kind == ADDRESSES);
+}
+
+static int compare_lengths(const void *a, const void *b)
+{
+	struct prefix x = vip_entry_prefix(a), y = vip_entry_prefix(b);
+
+	return (int)y.length - (int)x.length;
+}
+
+/* The entries of one step; of prefixes the longest first, or last. */
+static size_t pick(const struct vip_entries *from, enum vip_map map, enum kind kind,
+		   bool delete, struct vip_entry *out)
+{
+	struct vip_entry swap;
 	size_t i, n = 0;
 
-	for (i = 0; i < a->n; i++) {
-		same = b->n ? bsearch(&a->list[i], b->list, b->n, sizeof(*same),
-				      compare_entries) : NULL;
-		if (!same || (changed && memcmp(&same->value, &a->list[i].value,
-						sizeof(same->value))))
-			out[n++] = a->list[i];
+	for (i = 0; i < from->n; i++)
+		if (is_of(&from->list[i], map, kind))
+			out[n++] = from->list[i];
+	if (kind != ADDRESSES || !n)
+		return n;
+	qsort(out, n, sizeof(*out), compare_lengths);
+	for (i = 0; delete && i < n / 2; i++) {
+		swap = out[i];
+		out[i] = out[n - 1 - i];
+		out[n - 1 - i] = swap;
 	}
 	return n;
 }
 
-static void key4(const struct vip_key6 *key, struct vip_key4 *out)
+static int write_step(struct kernel *k, const struct vip_entries *entries,
+		      enum vip_map map, enum kind kind, bool delete)
 {
-	*out = (struct vip_key4){ .port = key->port, .protocol = key->protocol };
-	memcpy(&out->addr, key->addr, sizeof(out->addr));
-}
-
-/* The keys of the list as the family's map has them, and the values. */
-static size_t pack(int family, const struct entry *list, size_t n, char *keys,
-		   struct vip *values)
-{
-	size_t size = family == AF_INET ? sizeof(struct vip_key4) : sizeof(struct vip_key6);
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if (family == AF_INET)
-			key4(&list[i].key, (struct vip_key4 *)(void *)(keys + i * size));
-		else
-			memcpy(keys + i * size, &list[i].key, size);
-		values[i] = list[i].value;
-	}
-	return size;
-}
-
-static int write_list(struct kernel *k, int family, const struct entry *list, size_t n,
-		      bool delete)
-{
-	_cleanup_free_ char *keys = calloc(n + 1, sizeof(struct vip_key6));
-	_cleanup_free_ struct vip *values = calloc(n + 1, sizeof(*values));
-	int fd = family == AF_INET ? k->vips4 : k->vips6;
-	size_t size;
+	size_t key_size = vip_map_key_size(map), value_size = vip_map_value_size(map);
+	_cleanup_free_ struct vip_entry *list = calloc(entries->n + 1, sizeof(*list));
+	_cleanup_free_ char *keys = calloc(entries->n + 1, key_size);
+	_cleanup_free_ char *values = calloc(entries->n + 1, value_size);
+	size_t i, n;
 	int rc;
 
-	if (!keys || !values)
+	if (!list || !keys || !values)
 		return -ENOMEM;
-	size = pack(family, list, n, keys, values);
-	rc = delete ? kmap_delete(fd, keys, size, n) :
-		      kmap_update(fd, keys, size, values, sizeof(*values), n);
+	n = pick(entries, map, kind, delete, list);
+	for (i = 0; i < n; i++) {
+		memcpy(keys + i * key_size, list[i].key, key_size);
+		memcpy(values + i * value_size, &list[i].vip, value_size);
+	}
+	rc = delete ? kmap_delete(publish_vips_fd(k, map), keys, key_size, n) :
+		      kmap_update(publish_vips_fd(k, map), keys, key_size, values, value_size, n);
 	if (!rc)
 		k->map_writes += n;
 	return rc;
 }
 
-static int write_difference(struct kernel *k, int family, const struct plan *a_plan,
-			    const struct plan *b_plan, bool delete)
+static uint32_t prefixes_of(const struct vip_entries *entries)
 {
-	_cleanup_(entries_free) struct entries a = { 0 }, b = { 0 };
-	_cleanup_free_ struct entry *out = NULL;
-	int rc = collect(a_plan, family, &a);
+	uint32_t prefixes = 0;
+	size_t i;
+
+	for (i = 0; i < entries->n; i++) {
+		if (entries->list[i].map == VIP_MAP_PREFIXES4)
+			prefixes |= VIP_PREFIXES4;
+		if (entries->list[i].map == VIP_MAP_PREFIXES6)
+			prefixes |= VIP_PREFIXES6;
+	}
+	return prefixes;
+}
+
+uint32_t publish_vips_prefixes(const struct plan *plan)
+{
+	return prefixes_of(&plan->entries);
+}
+
+/* Do packets to an address that is ours already find other services by this? */
+static bool switches(const struct vip_entries *changed, const struct vip_entries *from)
+{
+	bool has_prefixes = prefixes_of(from);
+	size_t i;
+
+	for (i = 0; i < changed->n; i++)
+		if (vip_entry_is_address(&changed->list[i]) &&
+		    (has_prefixes || vip_entries_find(from, &changed->list[i])))
+			return true;
+	return false;
+}
+
+static bool has_services(const struct vip_entries *entries)
+{
+	size_t i;
+
+	for (i = 0; i < entries->n; i++)
+		if (entries->list[i].map == VIP_MAP_SERVICES)
+			return true;
+	return false;
+}
+
+struct step {
+	enum vip_map map;
+	enum kind kind;
+};
+
+/* What address entries lead to. */
+static const struct step services_steps[] = {
+	{ VIP_MAP_RECORDS, SERVICES },
+	{ VIP_MAP_SERVICES, SERVICES },
+	{ VIP_MAP_VIPS4, SERVICES },
+	{ VIP_MAP_VIPS6, SERVICES },
+};
+
+/*
+ * The most specific first, and when they go last: an address that has, or had,
+ * an entry of its own never shows what a prefix around it serves.
+ */
+static const struct step address_steps[] = {
+	{ VIP_MAP_VIPS4, ADDRESSES },
+	{ VIP_MAP_VIPS6, ADDRESSES },
+	{ VIP_MAP_PREFIXES4, ADDRESSES },
+	{ VIP_MAP_PREFIXES6, ADDRESSES },
+};
+
+#define STEPS 4
+
+/* In order; what goes, the other way around. */
+static int write_steps(struct kernel *k, const struct vip_entries *entries,
+		       const struct step steps[STEPS], bool delete)
+{
+	int i, rc = 0;
+
+	for (i = 0; i < STEPS && !rc; i++) {
+		const struct step *step = &steps[delete ? STEPS - 1 - i : i];
+
+		rc = write_step(k, entries, step->map, step->kind, delete);
+	}
+	return rc;
+}
+
+static int write_new(struct kernel *k, const struct vip_entries *from,
+		     const struct vip_entries *to)
+{
+	_cleanup_(vip_entries_clear) struct vip_entries changed = { 0 };
+	int rc = difference(to, from, true, &changed);
 
 	if (!rc)
-		rc = collect(b_plan, family, &b);
+		rc = write_steps(k, &changed, services_steps, false);
 	if (rc)
 		return rc;
-	out = calloc(a.n + 1, sizeof(*out));
-	if (!out)
-		return -ENOMEM;
-	return write_list(k, family, out, difference(&a, &b, !delete, out), delete);
+	/* A packet that did not find a new service must not miss the old, too. */
+	if (switches(&changed, from))
+		kmap_wait_for_packets();
+	*k->prefixes |= prefixes_of(to);
+	return write_steps(k, &changed, address_steps, false);
+}
+
+static int delete_old(struct kernel *k, const struct vip_entries *from,
+		      const struct vip_entries *to)
+{
+	_cleanup_(vip_entries_clear) struct vip_entries gone = { 0 };
+	int rc = difference(from, to, false, &gone);
+
+	if (!rc)
+		rc = write_steps(k, &gone, address_steps, true);
+	if (rc)
+		return rc;
+	*k->prefixes = prefixes_of(to);
+	/* Packets may be on their way from an address entry to its services. */
+	if (has_services(&gone))
+		kmap_wait_for_packets();
+	return write_steps(k, &gone, services_steps, true);
 }
 
 int publish_vips_write(struct kernel *k, const struct plan *from,
 		       const struct plan *to, struct err *err)
 {
-	int rc = write_difference(k, AF_INET, to, from, false);
+	int rc = write_new(k, &from->entries, &to->entries);
 
-	if (!rc)
-		rc = write_difference(k, AF_INET6, to, from, false);
 	if (rc)
 		return err_set(err, rc, "cannot write VIPs to the map: %s", strerror(-rc));
 	return 0;
@@ -169,10 +233,8 @@ int publish_vips_write(struct kernel *k, const struct plan *from,
 int publish_vips_delete(struct kernel *k, const struct plan *from,
 			const struct plan *to, struct err *err)
 {
-	int rc = write_difference(k, AF_INET, from, to, true);
+	int rc = delete_old(k, &from->entries, &to->entries);
 
-	if (!rc)
-		rc = write_difference(k, AF_INET6, from, to, true);
 	if (rc)
 		return err_set(err, rc, "cannot delete VIPs from the map: %s",
 			       strerror(-rc));
