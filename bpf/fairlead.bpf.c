@@ -224,6 +224,10 @@ static __always_inline int forward_fragment(struct xdp_md *ctx, struct pkt *pkt,
 	int err;
 
 	if (!note || !backend_get(note->backend)) {
+		/* Of an echo request, and of errors only the first says whose. */
+		if ((v6 ? pkt->key6.protocol == IPPROTO_ICMPV6 :
+			  pkt->key4.protocol == IPPROTO_ICMP))
+			return -DROP_REASON_FRAGMENT_UNKNOWN;
 		err = vip_find_fragment(pkt, v6);
 		if (err)
 			return err;

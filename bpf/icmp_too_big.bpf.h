@@ -75,6 +75,7 @@ static __always_inline int icmp_too_big_at(struct xdp_md *ctx, __u32 l3_off,
 	__u32 quoted = ip_len < room ? ip_len : room;
 	__u32 length = sizeof(struct icmp_message) + quoted;
 	int surplus = bpf_xdp_get_buff_len(ctx) - l3_off - quoted;
+	int verdict;
 	struct icmp_headers headers = { 0 };
 	struct icmp_message message = {
 		.type = v6 ? ICMP6_PACKET_TOO_BIG : ICMP4_UNREACHABLE,
@@ -90,9 +91,11 @@ static __always_inline int icmp_too_big_at(struct xdp_md *ctx, __u32 l3_off,
 	icmp_own_start(&headers, v6);
 	icmp_turn(&headers, length, v6);
 	icmp_set_check(&message, &headers, length, icmp_sum(ctx, l3_off, quoted), v6);
-	if (surplus < 0 || (surplus && bpf_xdp_adjust_tail(ctx, -surplus)))
+	verdict = icmp_send(ctx, l3_off, grow, &headers, &message, v6);
+	/* Last: what is dropped for want of room is counted as it came. */
+	if (verdict == XDP_TX && surplus && bpf_xdp_adjust_tail(ctx, -surplus))
 		return -DROP_REASON_TOO_BIG_NO_REPLY;
-	return icmp_send(ctx, l3_off, grow, &headers, &message, v6);
+	return verdict;
 }
 
 __noinline int icmp_too_big4(struct xdp_md *ctx, __u32 l3_off, __u32 ip_len, __u32 mtu)

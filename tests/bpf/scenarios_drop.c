@@ -147,15 +147,6 @@ static const struct scenario rows[] = {
 		},
 	},
 	{
-		"icmp_to_a_vip_has_no_protocol_served",
-		.steps = {
-			{ .in = { .protocol = IPPROTO_ICMP, .payload = 64 },
-			  DROPPED(PROTOCOL) },
-			{ .in = { .v6 = true, .protocol = IPPROTO_ICMPV6,
-				  .payload = 64 }, DROPPED(PROTOCOL) },
-		},
-	},
-	{
 		"other_protocol_to_a_vip_is_dropped",
 		.steps = {
 			{ .in = { .protocol = IPPROTO_SCTP, .payload = 32 },
@@ -241,8 +232,8 @@ static const struct scenario rows[] = {
 			{ .in = { .payload = 1441 }, DROPPED(TOO_BIG),
 			  .vip = V_WEB4 },
 			{ .in = { .v6 = true, .payload = 1420 }, NEW(B_IPIP4) },
-			{ .in = { .v6 = true, .payload = 1421 },
-			  DROPPED(TOO_BIG), .vip = V_WEB6 },
+			{ .in = { .v6 = true, .payload = 1421 }, ANSWERED,
+			  .mtu = 1480 },
 		},
 	},
 	{
