@@ -220,8 +220,8 @@ static const struct scenario rows[] = {
 			{ .in = { .payload = 1441 }, DROPPED(TOO_BIG),
 			  .vip = V_WEB4 },
 			{ .in = { .v6 = true, .payload = 1420 }, NEW(B_IPIP4) },
-			{ .in = { .v6 = true, .payload = 1421 },
-			  DROPPED(TOO_BIG), .vip = V_WEB6 },
+			{ .in = { .v6 = true, .payload = 1421 }, ANSWERED,
+			  .mtu = 1480 },
 		},
 	},
 	{
