@@ -551,7 +551,7 @@ void world_reset(struct world *world)
 	world_table(world, T_EXACT, WORLD_TABLE_SIZE, B_EXACT);
 	world_flows(world, WORLD_FLOWS);
 	world_neighbour_forgets(world);
-	world_vips(world, NULL);
+	seed_vips(world);
 	vips_forget_fragments(world);
 	clear_map(skel->maps.fragments);
 	clear_map(skel->maps.acls4);
