@@ -42,6 +42,7 @@ endif
 
 CORE := $(patsubst %.c,$(O)/%.o,$(wildcard user/core/*.c))
 SYS := $(patsubst %.c,$(O)/%.o,$(wildcard user/sys/*.c))
+DP := $(patsubst %.c,$(O)/%.o,$(wildcard user/dp/*.c))
 DAEMON := $(patsubst %.c,$(O)/%.o,$(wildcard user/daemon/*.c))
 CLI := $(patsubst %.c,$(O)/%.o,$(wildcard user/cli/*.c))
 SKELS := $(O)/fairlead.skel.h $(O)/decap.skel.h
@@ -70,7 +71,7 @@ $(O)/%.o: %.c | $(SKELS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(O)/libfairlead.a: $(CORE) $(SYS)
+$(O)/libfairlead.a: $(CORE) $(SYS) $(DP)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 

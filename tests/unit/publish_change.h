@@ -6,8 +6,8 @@
 
 #include "publish_fake.h"
 
-#include "daemon/publish.c"
-#include "daemon/publish_vips.c"
+#include "dp/publish.c"
+#include "dp/publish_vips.c"
 
 static uint8_t hop_version; /* another MAC for everybody */
 

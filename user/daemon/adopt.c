@@ -8,7 +8,7 @@
 #include <bpf/bpf.h>
 
 #include "core/cleanup.h"
-#include "publish.h"
+#include "dp/publish.h"
 #include "sys/kmap.h"
 
 static int append_vip(struct plan *plan, const struct vip_spec *spec,
