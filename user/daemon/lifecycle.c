@@ -11,8 +11,6 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#include <bpf/libbpf.h>
-
 #include "core/cleanup.h"
 #include "ctl.h"
 #include "daemon.h"
