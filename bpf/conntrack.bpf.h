@@ -103,6 +103,18 @@ static long ct_search6(__u32 cpu, struct ct_search *search)
 }
 
 /*
+ * A UDP flow has no end that could be seen: whoever is silent for longer than
+ * the VIP's limit begins anew. Asked at most once a tick and flow.
+ */
+static __always_inline bool ct_is_idle(const struct pkt *pkt, bool v6, __u32 seen,
+				       __u32 now)
+{
+	__u8 protocol = v6 ? pkt->key6.protocol : pkt->key4.protocol;
+
+	return now - seen > pkt->vip->udp_idle && protocol == IPPROTO_UDP;
+}
+
+/*
  * A packet in the middle of a flow that this CPU does not know: when the NIC's
  * RSS or the scheduler has moved the flow here, another CPU knows it, and the
  * table may meanwhile say something else. Not for a SYN, which has no past.
@@ -119,7 +131,7 @@ static __always_inline __u16 ct_rescue(const struct pkt *pkt, bool v6, __u32 now
 		return 0;
 
 	bpf_loop(ct_cpus, v6 ? ct_search6 : ct_search4, &search, 0);
-	if (!search.flow)
+	if (!search.flow || ct_is_idle(pkt, v6, search.flow->seen, now))
 		return 0;
 	ct->rescued = true;
 	return search.flow->backend;
@@ -149,8 +161,11 @@ static __always_inline __u16 ct_lookup(const struct pkt *pkt, bool v6,
 		flow->flags |= FLOW_CONFIRMED;
 
 	/* A line that is already right is not dirtied. */
-	if (flow->seen != now)
+	if (flow->seen != now) {
+		if (ct_is_idle(pkt, v6, flow->seen, now))
+			return 0;
 		flow->seen = now;
+	}
 	return flow->backend;
 }
 

@@ -19,7 +19,6 @@
 #include "packet.bpf.h"
 
 #define OUTER_TTL 64
-#define IP4_DONT_FRAGMENT 0x4000
 
 /* 2^64 over the golden ratio: a multiplier that reaches every bit above. */
 #define ENTROPY_MULTIPLIER 0x9e3779b97f4a7c15ULL
@@ -85,6 +84,17 @@ static __always_inline void encap_ip6(struct ipv6hdr *ip, const struct pkt *pkt,
 	__builtin_memcpy(&ip->daddr, backend->outer.v6.dst, sizeof(ip->daddr));
 }
 
+static __always_inline void encap_udp(struct udphdr *udp,
+				      const struct backend *backend, __u16 udp_len,
+				      __u32 entropy)
+{
+	/* The dynamic port range, RFC 6335 section 6. */
+	udp->source = bpf_htons(0xc000 | (entropy & 0x3fff));
+	udp->dest = backend->gue_port;
+	udp->len = bpf_htons(udp_len);
+	udp->check = 0;
+}
+
 static __always_inline void encap_gue(struct udphdr *udp,
 				      const struct backend *backend,
 				      __u16 udp_len, __u8 inner_protocol,
@@ -92,14 +102,32 @@ static __always_inline void encap_gue(struct udphdr *udp,
 {
 	struct guehdr *gue = (void *)(udp + 1);
 
-	/* The dynamic port range, RFC 6335 section 6. */
-	udp->source = bpf_htons(0xc000 | (entropy & 0x3fff));
-	udp->dest = backend->gue_port;
-	udp->len = bpf_htons(udp_len);
-	udp->check = 0;
+	encap_udp(udp, backend, udp_len, entropy);
 	gue->variant_c_hlen = 0;
 	gue->protocol = inner_protocol;
 	gue->flags = 0;
+}
+
+/*
+ * Ethernet pads short frames, and the padding must not travel in the tunnel:
+ * receivers take a packet's length from its tunnel's, and middle boxes drop what
+ * has bytes to spare. For frames that do not end where their IP packet does, and
+ * for those of several pages, of which only a helper knows the end.
+ */
+static __noinline int encap_trim(struct xdp_md *ctx, __u32 length)
+{
+	__u32 size = bpf_xdp_get_buff_len(ctx);
+
+	if (size > length && bpf_xdp_adjust_tail(ctx, (int)length - (int)size))
+		return -DROP_REASON_IP_MALFORMED;
+	return 0;
+}
+
+/* `packet`, where the outgoing IP packet starts, and its length. */
+static __always_inline bool encap_ends(struct xdp_md *ctx, const void *packet,
+				       __u32 length)
+{
+	return packet + length == packet_end(ctx);
 }
 
 /*
@@ -137,9 +165,12 @@ static __always_inline int encap_as(struct xdp_md *ctx, const struct pkt *pkt,
 	if (gue)
 		encap_gue(ip + ip_size, backend, pkt->ip_len + gue_size,
 			  inner_protocol, entropy);
-	return 0;
+	return encap_ends(ctx, ip, total_len) ?
+		       0 :
+		       encap_trim(ctx, sizeof(struct ethhdr) + total_len);
 }
 
+/* For a backend with BACKEND_PLAIN. */
 static __always_inline int encap_packet(struct xdp_md *ctx,
 					const struct pkt *pkt,
 					const struct backend *backend, bool v6)

@@ -16,6 +16,7 @@
 #include "fragment.bpf.h"
 #include "icmp.bpf.h"
 #include "maps.bpf.h"
+#include "new_flow.bpf.h"
 #include "packet.bpf.h"
 #include "packet_rare.bpf.h"
 #include "quic.bpf.h"
@@ -64,7 +65,9 @@ static __always_inline int choose_backend(struct pkt *pkt, bool v6, struct ct *c
 	if (!*backend)
 		return -DROP_REASON_BACKEND_INVALID;
 
-	ct_remember(pkt, v6, ct, pkt->backend_id);
+	/* A flow that is known already takes no place of another. */
+	if (ct->flow || !pkt->vip->new_flow_cap || new_flow_fits(pkt, ct_clock()))
+		ct_remember(pkt, v6, ct, pkt->backend_id);
 	return 0;
 }
 
@@ -95,6 +98,25 @@ static __always_inline int vip_admits(const struct pkt *pkt, bool v6)
 	return 0;
 }
 
+/*
+ * What does not fit is still as it came. Without DF, a VIP may have it sent all
+ * the same, for a router to fragment; else the client hears of the MTU.
+ */
+static __noinline int too_big4(struct xdp_md *ctx, struct pkt *pkt,
+			       const struct backend *backend)
+{
+	if (!pkt->df && pkt->vip && pkt->vip->flags & VIP_OVERSIZE &&
+	    backend->encap != ENCAP_L2)
+		return encap_other4(ctx, pkt, backend, true);
+	return icmp_too_big(ctx, pkt, backend->mtu - encap_overhead(backend, false), false);
+}
+
+static __noinline int too_big6(struct xdp_md *ctx, struct pkt *pkt,
+			       const struct backend *backend)
+{
+	return icmp_too_big(ctx, pkt, backend->mtu - encap_overhead(backend, true), true);
+}
+
 /* To the backend that was found; pkt says for which VIP, and as which id. */
 static __always_inline int deliver(struct xdp_md *ctx, struct pkt *pkt, bool v6,
 				   bool plain, const struct backend *backend)
@@ -106,13 +128,16 @@ static __always_inline int deliver(struct xdp_md *ctx, struct pkt *pkt, bool v6,
 	verdict = egress_find(ctx, backend->ifindex);
 	if (verdict < 0)
 		return verdict;
-	if (!plain && pkt->fragment == FRAGMENT_FIRST)
+	if (!plain && pkt->fragment == FRAGMENT_FIRST && pkt->vip &&
+	    !fragment_is_hashed(pkt))
 		fragment_note(pkt, v6);
-	if (plain)
+	if (plain && backend->flags & BACKEND_PLAIN)
 		err = encap_packet(ctx, pkt, backend, v6);
 	else
-		err = v6 ? encap_other6(ctx, pkt, backend) :
-			   encap_other4(ctx, pkt, backend);
+		err = v6 ? encap_other6(ctx, pkt, backend, false) :
+			   encap_other4(ctx, pkt, backend, false);
+	if (err == -DROP_REASON_TOO_BIG)
+		err = v6 ? too_big6(ctx, pkt, backend) : too_big4(ctx, pkt, backend);
 	if (err)
 		return err;
 
@@ -134,6 +159,8 @@ static __always_inline int forward(struct xdp_md *ctx, struct pkt *pkt, bool v6,
 
 	pkt->vip_id = pkt->vip->id;
 	pkt->new_flow = false;
+	if (!plain && fragment_is_hashed(pkt))
+		fragment_drop_ports(pkt, v6);
 	if (pkt->vip->flags & VIP_QUIC)
 		backend = quic_backend(ctx, pkt);
 	if (!backend)
@@ -240,6 +267,7 @@ int fairlead(struct xdp_md *ctx)
 	int verdict;
 
 	pkt.vip = NULL;
+	pkt.tags[0] = pkt.tags[1] = 0;
 	if ((void *)(eth + 1) > packet_end(ctx))
 		verdict = XDP_PASS;
 	else if (eth->h_proto == bpf_htons(ETH_P_IP))

@@ -28,6 +28,26 @@ static __always_inline struct fragment_key fragment_key(const struct pkt *pkt, b
 	return key;
 }
 
+/*
+ * A VIP that hashes fragments sends them by what each of them has, so that their
+ * order does not matter: as one flow without ports, for the first as well.
+ */
+static __always_inline void fragment_drop_ports(struct pkt *pkt, bool v6)
+{
+	pkt->syn = false;
+	if (v6) {
+		pkt->key6.sport = pkt->key6.dport = 0;
+		pkt->key6.protocol = pkt->fragment_protocol;
+	} else {
+		pkt->key4.sport = pkt->key4.dport = 0;
+	}
+}
+
+static __always_inline bool fragment_is_hashed(const struct pkt *pkt)
+{
+	return pkt->fragment != FRAGMENT_NONE && pkt->vip->flags & VIP_FRAGMENT_HASH;
+}
+
 static __always_inline void fragment_note(const struct pkt *pkt, bool v6)
 {
 	struct fragment_key key = fragment_key(pkt, v6);

@@ -53,6 +53,23 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 } prefixes6 SEC(".maps");
 
+/* Daemon writes, packets to VIPs with VIP_ACL read. No match: VIP_ACL_DENY. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, MAX_ACL_ENTRIES);
+	__type(key, struct acl_key4);
+	__type(value, struct acl_entry);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+} acls4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, MAX_ACL_ENTRIES);
+	__type(key, struct acl_key6);
+	__type(value, struct acl_entry);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+} acls6 SEC(".maps");
+
 /*
  * Shape of the inner tables; BPF_F_INNER_MAP lets each have its own size. Inner
  * maps give sizes, not types: clang 14 writes only a forward declaration of a
@@ -138,6 +155,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct vip_counters);
 } vip_counters SEC(".maps");
+
+/* By VIP id; packets read them, too. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, MAX_VIPS + 1);
+	__type(key, __u32);
+	__type(value, struct new_flow_counters);
+} new_flow_counters SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -58,6 +58,7 @@ struct pkt {
 	bool syn;     /* opens a TCP connection: SYN without ACK */
 	bool df;      /* IPv4 with DF set, or IPv6 */
 	__u8 fragment; /* enum fragment_kind */
+	__u8 fragment_protocol; /* IPv6: what the fragment header says follows */
 	__u8 tcp_flags;
 	__be32 fragment_id;
 	/* The tags as they lie in the frame, behind the MAC addresses. */

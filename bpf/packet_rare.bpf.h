@@ -37,7 +37,6 @@ static __always_inline __be16 packet_untag(struct xdp_md *ctx, struct pkt *pkt)
 	int i;
 
 	pkt->l3_off = sizeof(struct ethhdr);
-	pkt->tags[0] = pkt->tags[1] = 0;
 #pragma unroll
 	for (i = 0; i < VLAN_TAGS_MAX; i++) {
 		if ((void *)(next + 1) > packet_end(ctx))
@@ -135,6 +134,7 @@ static __always_inline int packet_step6(struct xdp_md *ctx, const void *l3,
 		packet_set_fragment(pkt, fragment->offset & bpf_htons(0xfff8),
 				    fragment->offset & bpf_htons(1));
 		pkt->fragment_id = fragment->id;
+		pkt->fragment_protocol = fragment->next;
 	}
 	if (offset + length > pkt->ip_len)
 		return -DROP_REASON_IP_MALFORMED;

@@ -11,12 +11,54 @@
 /* Fleet-wide key of the flow hash; the daemon sets it before loading. */
 const volatile struct flow_hash_key flow_hash_key;
 
+/* Fragments that are hashed must not depend on what only the first one has. */
+static __always_inline __u8 table_hash_mode(const struct pkt *pkt)
+{
+	__u8 mode = pkt->vip->hash_mode;
+
+	if (pkt->fragment == FRAGMENT_NONE || !(pkt->vip->flags & VIP_FRAGMENT_HASH))
+		return mode;
+	return mode == HASH_SOURCE ? HASH_SOURCE : HASH_SOURCE_DEST;
+}
+
+/* Of VIPs that do not hash the whole tuple. */
+static __noinline __u64 table_hash_mode4(const struct pkt *pkt)
+{
+	struct flow_hash_key key = { flow_hash_key.k0, flow_hash_key.k1 };
+	__u8 parts = flow_hash_parts(table_hash_mode(pkt));
+	const struct flow_key4 *k = &pkt->key4;
+
+	return flow_hash4(key, parts & FLOW_HASH_SOURCE ? k->src : 0,
+			  parts & FLOW_HASH_DEST ? k->dst : 0,
+			  parts & FLOW_HASH_SPORT ? k->sport : 0,
+			  parts & FLOW_HASH_DPORT ? k->dport : 0,
+			  parts & FLOW_HASH_PROTOCOL ? k->protocol : 0);
+}
+
+static __noinline __u64 table_hash_mode6(const struct pkt *pkt)
+{
+	struct flow_hash_key key = { flow_hash_key.k0, flow_hash_key.k1 };
+	__u8 parts = flow_hash_parts(table_hash_mode(pkt));
+	const struct flow_key6 *k = &pkt->key6;
+	__be32 src[4] = {}, dst[4] = {};
+
+	if (parts & FLOW_HASH_SOURCE)
+		__builtin_memcpy(src, k->src, sizeof(src));
+	if (parts & FLOW_HASH_DEST)
+		__builtin_memcpy(dst, k->dst, sizeof(dst));
+	return flow_hash6(key, src, dst, parts & FLOW_HASH_SPORT ? k->sport : 0,
+			  parts & FLOW_HASH_DPORT ? k->dport : 0,
+			  parts & FLOW_HASH_PROTOCOL ? k->protocol : 0);
+}
+
 static __always_inline __u64 table_hash(const struct pkt *pkt, bool v6)
 {
 	struct flow_hash_key key = { flow_hash_key.k0, flow_hash_key.k1 };
 	const struct flow_key4 *k4 = &pkt->key4;
 	const struct flow_key6 *k6 = &pkt->key6;
 
+	if (pkt->vip->hash_mode != HASH_5_TUPLE)
+		return v6 ? table_hash_mode6(pkt) : table_hash_mode4(pkt);
 	if (v6)
 		return flow_hash6(key, (const __be32 *)k6->src,
 				  (const __be32 *)k6->dst, k6->sport, k6->dport,

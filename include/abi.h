@@ -64,7 +64,7 @@ enum vip_flag {
 	VIP_SERVICES = 1 << 1, /* of an address: look into the services trie */
 	VIP_NO_ECHO = 1 << 2,  /* echo requests to it are dropped */
 
-	/* Of a service: */
+	/* Of a service, which has VIP_NO_ECHO only for the daemon to read back: */
 	VIP_ACL = 1 << 3,          /* look the source up in the ACL tries */
 	VIP_ACL_DENY = 1 << 4,     /* sources that no list names are denied */
 	VIP_QUIC = 1 << 5,         /* route by QUIC connection id first */
@@ -126,6 +126,31 @@ struct prefix_key6 {
 };
 
 /*
+ * Keys of the ACL tries: the longest prefix of the source address wins among
+ * those of the VIP, whose id is whole or no match. The daemon writes the entries
+ * before the VIP gets VIP_ACL, and takes them away after it has lost it.
+ */
+struct acl_key4 {
+	__u32 prefix_len; /* 32 of the id and those of the address */
+	__u32 vip;        /* id */
+	__be32 addr;
+};
+
+struct acl_key6 {
+	__u32 prefix_len;
+	__u32 vip;
+	__u8 addr[16];
+};
+
+#define ACL_PREFIX_LEN_VIP 32
+#define MAX_ACL_ENTRIES (1 << 20) /* of each family, over all VIPs */
+
+struct acl_entry {
+	__u8 deny; /* 0: the source may */
+	__u8 pad[3];
+};
+
+/*
  * Line 0 of an inner table. The size travels with the slots, so that one swap
  * of the outer entry changes both: a VIP never looks into a table of one size
  * with another.
@@ -160,6 +185,8 @@ enum backend_flag {
 	BACKEND_RESOLVED = 1 << 2, /* MAC addresses and ifindex are good */
 	BACKEND_OUTER_V6 = 1 << 3, /* outer header is IPv6 */
 	BACKEND_DOWN = 1 << 4,     /* its known flows are chosen again */
+	/* IPIP or GUE variant 0 from one source: straight code knows how */
+	BACKEND_PLAIN = 1 << 5,
 };
 
 /*
@@ -247,6 +274,13 @@ struct vip_counters {
 	__u64 drops;            /* dropped after the VIP was known */
 };
 
+/* New flows of a VIP with a limit, on one CPU. */
+struct new_flow_counters {
+	__u32 tick;  /* when `count` began, in units of struct flow's seen */
+	__u32 count; /* since then */
+	__u64 unremembered; /* packets forwarded by the table beyond the limit */
+};
+
 struct backend_counters {
 	__u64 packets, bytes;
 	__u64 new_flows;
@@ -276,6 +310,9 @@ _Static_assert(sizeof(struct vip) == 16, "vip");
 _Static_assert(sizeof(struct service_key) == 12, "service_key");
 _Static_assert(sizeof(struct prefix_key4) == 8, "prefix_key4");
 _Static_assert(sizeof(struct prefix_key6) == 20, "prefix_key6");
+_Static_assert(sizeof(struct acl_key4) == 12, "acl_key4");
+_Static_assert(sizeof(struct acl_key6) == 24, "acl_key6");
+_Static_assert(sizeof(struct acl_entry) == 4, "acl_entry");
 _Static_assert(sizeof(struct table_header) == 64, "table_header");
 _Static_assert(sizeof(struct table_line) == 64, "table_line");
 _Static_assert(sizeof(struct backend) == 64, "backend");
@@ -285,6 +322,7 @@ _Static_assert(sizeof(struct flow) == 8, "flow");
 _Static_assert(sizeof(struct fragment_key) == 40, "fragment_key");
 _Static_assert(sizeof(struct fragment_note) == 4, "fragment_note");
 _Static_assert(sizeof(struct vip_counters) == 32, "vip_counters");
+_Static_assert(sizeof(struct new_flow_counters) == 16, "new_flow_counters");
 _Static_assert(sizeof(struct backend_counters) == 32, "backend_counters");
 _Static_assert(sizeof(struct drop_counters) == 16, "drop_counters");
 _Static_assert(sizeof(struct totals) == 32, "totals");

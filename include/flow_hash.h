@@ -6,7 +6,18 @@
  * The hash that chooses a slot: SipHash-1-3 (Aumasson and Bernstein, "SipHash: a
  * fast short-input PRF", 2012, with one compression and three finalisation
  * rounds) over the 5-tuple in wire order: source, destination, source port,
- * destination port, protocol; 13 bytes for IPv4 and 37 for IPv6.
+ * destination port, protocol; 13 bytes for IPv4 and 37 for IPv6. Protocols other
+ * than TCP and UDP have ports 0. The hash mode of a VIP says which parts count;
+ * the others are hashed as zero, so that the input keeps its length:
+ *
+ *   mode         source  destination  source port  destination port  protocol
+ *   5-tuple      yes     yes          yes          yes               yes
+ *   source       yes     -            -            -                 -
+ *   source-dest  yes     yes          -            -                 yes
+ *   dest-port    -       -            -            yes               yes
+ *
+ * Fragments of a VIP that hashes them have ports 0, and count as source-dest
+ * where the mode says 5-tuple or dest-port.
  *
  * It is keyed so that nobody outside can aim flows at one slot, and every host
  * of a fleet must compute the same, so both sides compile this very file. The
@@ -14,6 +25,32 @@
  */
 
 #include <linux/types.h>
+
+#include "abi.h"
+
+enum flow_hash_part {
+	FLOW_HASH_SOURCE = 1 << 0,
+	FLOW_HASH_DEST = 1 << 1,
+	FLOW_HASH_SPORT = 1 << 2,
+	FLOW_HASH_DPORT = 1 << 3,
+	FLOW_HASH_PROTOCOL = 1 << 4,
+};
+
+/* The parts that count in a mode of enum hash_mode. */
+static inline __attribute__((always_inline)) __u8 flow_hash_parts(__u8 mode)
+{
+	switch (mode) {
+	case HASH_SOURCE:
+		return FLOW_HASH_SOURCE;
+	case HASH_SOURCE_DEST:
+		return FLOW_HASH_SOURCE | FLOW_HASH_DEST | FLOW_HASH_PROTOCOL;
+	case HASH_DEST_PORT:
+		return FLOW_HASH_DPORT | FLOW_HASH_PROTOCOL;
+	default:
+		return FLOW_HASH_SOURCE | FLOW_HASH_DEST | FLOW_HASH_SPORT |
+		       FLOW_HASH_DPORT | FLOW_HASH_PROTOCOL;
+	}
+}
 
 struct flow_hash_key {
 	__u64 k0, k1; /* bytes 0..7 and 8..15 of the key, little-endian */

@@ -100,27 +100,31 @@ struct vip_seed {
 	uint16_t port; /* 0: any */
 	uint8_t protocol;
 	uint16_t id, table, flags;
+	uint16_t group; /* of a service that is not in the hash maps */
 };
 
+/* Groups of services. */
+enum group_id { G_ANY4 = 1, G_ANY6, G_UDP_ANY4 };
+
 static const struct vip_seed vip_seeds[] = {
-	{ VIP4, 443, IPPROTO_TCP, V_WEB4, T_MAIN, 0 },
-	{ VIP4, 53, IPPROTO_UDP, V_DNS4, T_MAIN, 0 },
-	{ VIP4, 0, 0, 0, 0, VIP_ADDRESS },
-	{ VIP6, 443, IPPROTO_TCP, V_WEB6, T_MAIN, 0 },
-	{ VIP6, 53, IPPROTO_UDP, V_DNS6, T_MAIN, 0 },
-	{ VIP6, 0, 0, 0, 0, VIP_ADDRESS },
-	{ ANY4, 0, IPPROTO_TCP, V_ANY4, T_MAIN, 0 },
-	{ ANY4, 443, IPPROTO_TCP, V_EXACT4, T_EXACT, 0 },
-	{ ANY4, 0, 0, 0, 0, VIP_ADDRESS | VIP_ANY_PORT_TCP },
-	{ ANY6, 0, IPPROTO_TCP, V_ANY6, T_MAIN, 0 },
-	{ ANY6, 443, IPPROTO_TCP, V_EXACT6, T_EXACT, 0 },
-	{ ANY6, 0, 0, 0, 0, VIP_ADDRESS | VIP_ANY_PORT_TCP },
-	{ UDP_ANY4, 0, IPPROTO_UDP, V_UDP_ANY4, T_MAIN, 0 },
-	{ UDP_ANY4, 0, 0, 0, 0, VIP_ADDRESS | VIP_ANY_PORT_UDP },
-	{ TABLELESS4, 443, IPPROTO_TCP, V_TABLELESS4, T_MISSING, 0 },
-	{ TABLELESS4, 0, 0, 0, 0, VIP_ADDRESS },
-	{ VECTOR_TCP4, 443, IPPROTO_TCP, V_VECTOR_TCP4, T_MAIN, 0 },
-	{ VECTOR_UDP4, 53, IPPROTO_UDP, V_VECTOR_UDP4, T_MAIN, 0 },
+	{ VIP4, 443, IPPROTO_TCP, V_WEB4, T_MAIN, 0, 0 },
+	{ VIP4, 53, IPPROTO_UDP, V_DNS4, T_MAIN, 0, 0 },
+	{ VIP4, 0, 0, 0, 0, VIP_ADDRESS, 0 },
+	{ VIP6, 443, IPPROTO_TCP, V_WEB6, T_MAIN, 0, 0 },
+	{ VIP6, 53, IPPROTO_UDP, V_DNS6, T_MAIN, 0, 0 },
+	{ VIP6, 0, 0, 0, 0, VIP_ADDRESS, 0 },
+	{ ANY4, 0, IPPROTO_TCP, V_ANY4, T_MAIN, 0, G_ANY4 },
+	{ ANY4, 443, IPPROTO_TCP, V_EXACT4, T_EXACT, 0, 0 },
+	{ ANY4, 0, 0, G_ANY4, 0, VIP_ADDRESS | VIP_SERVICES, 0 },
+	{ ANY6, 0, IPPROTO_TCP, V_ANY6, T_MAIN, 0, G_ANY6 },
+	{ ANY6, 443, IPPROTO_TCP, V_EXACT6, T_EXACT, 0, 0 },
+	{ ANY6, 0, 0, G_ANY6, 0, VIP_ADDRESS | VIP_SERVICES, 0 },
+	{ UDP_ANY4, 0, IPPROTO_UDP, V_UDP_ANY4, T_MAIN, 0, G_UDP_ANY4 },
+	{ UDP_ANY4, 0, 0, G_UDP_ANY4, 0, VIP_ADDRESS | VIP_SERVICES, 0 },
+	{ TABLELESS4, 443, IPPROTO_TCP, V_TABLELESS4, T_MISSING, 0, 0 },
+	{ TABLELESS4, 0, 0, 0, 0, VIP_ADDRESS, 0 },
+	{ VECTOR_TCP4, 443, IPPROTO_TCP, V_VECTOR_TCP4, T_MAIN, 0, 0 },
+	{ VECTOR_UDP4, 53, IPPROTO_UDP, V_VECTOR_UDP4, T_MAIN, 0, 0 },
 };
 
 const struct tunnel *world_tunnel(enum backend_id id)
@@ -137,15 +141,30 @@ static void update(struct bpf_map *map, const void *key, const void *value)
 		die(bpf_map__name(map), err);
 }
 
+static void seed_service(struct world *world, const struct vip_seed *seed,
+			 const struct vip *vip)
+{
+	struct service_key key = {
+		.prefix_len = SERVICE_PREFIX_ANY_PORT,
+		.group = seed->group,
+		.protocol = seed->protocol,
+	};
+
+	update(world->skel->maps.services, &key, vip);
+}
+
 static void seed_vips(struct world *world)
 {
 	for (size_t i = 0; i < sizeof(vip_seeds) / sizeof(vip_seeds[0]); i++) {
 		const struct vip_seed *seed = &vip_seeds[i];
-		struct vip vip = { seed->id, seed->table, seed->flags, 0 };
+		struct vip vip = { .id = seed->id, .table = seed->table,
+				   .flags = seed->flags };
 		struct vip_key4 key4 = { 0 };
 		struct vip_key6 key6 = { 0 };
 
-		if (strchr(seed->address, ':')) {
+		if (seed->group) {
+			seed_service(world, seed, &vip);
+		} else if (strchr(seed->address, ':')) {
 			frame_address(seed->address, true, key6.addr);
 			key6.port = htons(seed->port);
 			key6.protocol = seed->protocol;

@@ -25,7 +25,8 @@ static inline const struct next_hop *test_hop(void *context, const struct addr *
 static inline struct kernel new_kernel(void)
 {
 	struct kernel k = {
-		.vips4 = MAP_VIPS4, .vips6 = MAP_VIPS6, .tables = MAP_TABLES,
+		.vips4 = MAP_VIPS4, .vips6 = MAP_VIPS6,
+		.services = MAP_SERVICES, .tables = MAP_TABLES,
 		.backends = MAP_BACKENDS, .egress = MAP_EGRESS,
 		.vip_counters = MAP_VIP_COUNTERS, .backend_counters = MAP_BACKEND_COUNTERS,
 		.cpus = 2, .hop = test_hop,

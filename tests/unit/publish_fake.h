@@ -34,12 +34,12 @@ static int fake_close(int fd);
 #define FAKE_TABLES 256 /* inner maps alive at a time */
 #define FAKE_FD 1000
 
-enum fake_map { MAP_VIPS4 = 1, MAP_VIPS6, MAP_TABLES, MAP_BACKENDS, MAP_EGRESS,
+enum fake_map { MAP_VIPS4 = 1, MAP_VIPS6, MAP_SERVICES, MAP_TABLES, MAP_BACKENDS, MAP_EGRESS,
 		MAP_VIP_COUNTERS, MAP_BACKEND_COUNTERS };
 
 struct fake_vip {
 	bool used;
-	struct vip_key6 key; /* an IPv4 key fills the first bytes */
+	struct vip_key6 key; /* shorter ones fill the first bytes */
 	struct vip value;
 };
 
@@ -53,7 +53,7 @@ struct fake_table {
 };
 
 struct fake_maps {
-	struct fake_vip vips[2][FAKE_VIPS];
+	struct fake_vip vips[3][FAKE_VIPS]; /* by map, from MAP_VIPS4 on */
 	int table[FAKE_IDS]; /* index into the inner maps; -1: none */
 	struct backend backends[FAKE_IDS];
 	uint8_t vip_counted[FAKE_IDS], backend_counted[FAKE_IDS];
@@ -131,11 +131,12 @@ static inline void fake_wrote(void)
 
 static inline struct fake_vip *fake_vip(int fd, const void *key, size_t size, bool make)
 {
-	struct fake_vip *list = fake.vips[fd == MAP_VIPS6], *free_one = NULL;
+	static const size_t sizes[] = { sizeof(struct vip_key4), sizeof(struct vip_key6),
+					sizeof(struct service_key) };
+	struct fake_vip *list = fake.vips[fd - MAP_VIPS4], *free_one = NULL;
 	size_t i;
 
-	assert_int_equal(size, fd == MAP_VIPS6 ? sizeof(struct vip_key6) :
-						 sizeof(struct vip_key4));
+	assert_int_equal(size, sizes[fd - MAP_VIPS4]);
 	for (i = 0; i < FAKE_VIPS; i++) {
 		if (list[i].used && !memcmp(&list[i].key, key, size))
 			return &list[i];
@@ -168,6 +169,7 @@ static inline void fake_put(int fd, const char *key, size_t key_size, const char
 	switch (fd) {
 	case MAP_VIPS4:
 	case MAP_VIPS6:
+	case MAP_SERVICES:
 		assert_int_equal(value_size, sizeof(struct vip));
 		memcpy(&fake_vip(fd, key, key_size, true)->value, value, value_size);
 		break;

@@ -362,25 +362,20 @@ static void failed_write_of_next_hops_is_made_good_by_the_next(void **state)
 
 static const struct vip *address_entry(const char *vip)
 {
-	struct entry entry = { 0 };
-	struct vip_spec spec;
-	char key[sizeof(struct vip_key6)];
 	const struct fake_vip *found;
-	struct vip unused;
-	size_t size;
+	struct vip_spec spec;
+	struct entry entry;
 
 	assert_int_equal(vip_spec_parse(vip, &spec, NULL), 0);
-	key_fill(&spec, 0, 0, &entry.key);
-	size = pack(spec.addr.family, &entry, 1, key, &unused);
-	found = fake_vip(spec.addr.family == AF_INET ? MAP_VIPS4 : MAP_VIPS6, key, size,
-			 false);
+	entry_key(&spec, 0, 0, &entry);
+	found = fake_vip(MAP_VIPS4 + entry.map, entry.key, key_sizes[entry.map], false);
 	return found ? &found->value : NULL;
 }
 
 #define VIPS(list) "interface: eth0\nvips: [" list "]\n"
 #define V(vip) "{address: \"" vip "\"},"
 
-static void each_address_has_one_entry_with_its_any_port_flags(void **state)
+static void each_address_has_one_entry_that_says_whether_it_has_services(void **state)
 {
 	_cleanup_plan_ struct plan *none = empty_plan();
 	_cleanup_plan_ struct plan *a = must_plan_yaml(
@@ -393,19 +388,21 @@ static void each_address_has_one_entry_with_its_any_port_flags(void **state)
 
 	(void)state;
 	assert_int_equal(change(&k, none, a), 0);
-	assert_int_equal(count_vips(fake.vips[0]), 4 + 2);
-	assert_int_equal(count_vips(fake.vips[1]), 1 + 1);
+	assert_int_equal(count_vips(fake.vips[0]), 2 + 2);
+	assert_int_equal(count_vips(fake.vips[1]), 1);
+	assert_int_equal(count_vips(fake.vips[2]), 3);
 	assert_int_equal(address_entry("203.0.113.1:80/tcp")->flags,
-			 VIP_ADDRESS | VIP_ANY_PORT_TCP | VIP_ANY_PORT_UDP);
+			 VIP_ADDRESS | VIP_SERVICES);
 	assert_int_equal(address_entry("203.0.113.2:80/tcp")->flags, VIP_ADDRESS);
 	assert_int_equal(address_entry("[2001:db8::1]:any/udp")->flags,
-			 VIP_ADDRESS | VIP_ANY_PORT_UDP);
+			 VIP_ADDRESS | VIP_SERVICES);
 
 	assert_int_equal(change(&k, a, b), 0);
-	assert_int_equal(count_vips(fake.vips[0]), 2 + 1);
+	assert_int_equal(count_vips(fake.vips[0]), 1 + 1);
 	assert_int_equal(count_vips(fake.vips[1]), 0);
+	assert_int_equal(count_vips(fake.vips[2]), 1);
 	assert_int_equal(address_entry("203.0.113.1:80/tcp")->flags,
-			 VIP_ADDRESS | VIP_ANY_PORT_UDP);
+			 VIP_ADDRESS | VIP_SERVICES);
 	assert_null(address_entry("203.0.113.2:80/tcp"));
 	kernel_release(&k);
 }
@@ -421,7 +418,7 @@ int main(void)
 		cmocka_unit_test(weight_change_writes_one_table_and_nothing_else),
 		cmocka_unit_test(new_next_hop_is_written_to_its_backends),
 		cmocka_unit_test(failed_write_of_next_hops_is_made_good_by_the_next),
-		cmocka_unit_test(each_address_has_one_entry_with_its_any_port_flags),
+		cmocka_unit_test(each_address_has_one_entry_that_says_whether_it_has_services),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,16 +12,30 @@ static struct {
 	unsigned int steps;
 } watch;
 
+static const struct vip *find_hashed(const struct vip_spec *spec, uint16_t port,
+				     uint8_t protocol)
+{
+	const struct fake_vip *found;
+	struct entry entry;
+
+	entry_key(spec, port, protocol, &entry);
+	found = fake_vip(MAP_VIPS4 + entry.map, entry.key, key_sizes[entry.map], false);
+	return found ? &found->value : NULL;
+}
+
 static const struct vip *packet_finds_vip(const struct vip_spec *spec)
 {
-	int family = spec->addr.family, fd = family == AF_INET ? MAP_VIPS4 : MAP_VIPS6;
-	struct entry entry = { 0 };
+	const struct vip *vip;
 	const struct fake_vip *found;
-	char key[sizeof(struct vip_key6)];
-	struct vip unused;
+	struct entry entry;
 
-	key_fill(spec, spec->port, spec->protocol, &entry.key);
-	found = fake_vip(fd, key, pack(family, &entry, 1, key, &unused), false);
+	if (spec->port)
+		return find_hashed(spec, spec->port, spec->protocol);
+	vip = find_hashed(spec, 0, 0);
+	if (!vip || !(vip->flags & VIP_SERVICES))
+		return NULL;
+	service_key(vip->id, spec->protocol, &entry);
+	found = fake_vip(MAP_SERVICES, entry.key, sizeof(struct service_key), false);
 	return found ? &found->value : NULL;
 }
 

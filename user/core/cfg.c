@@ -24,11 +24,33 @@ void cfg_pool_clear(struct cfg_pool *pool)
 	pool->n_backends = 0;
 }
 
+void cfg_vip_clear(struct cfg_vip *vip)
+{
+	prefix_list_clear(&vip->allow);
+	prefix_list_clear(&vip->deny);
+}
+
+int cfg_vip_copy(const struct cfg_vip *vip, struct cfg_vip *out)
+{
+	struct cfg_vip copy = *vip;
+
+	if (prefix_list_copy(&vip->allow, &copy.allow))
+		return -ENOMEM;
+	if (prefix_list_copy(&vip->deny, &copy.deny)) {
+		prefix_list_clear(&copy.allow);
+		return -ENOMEM;
+	}
+	*out = copy;
+	return 0;
+}
+
 void cfg_free(struct cfg **cfg)
 {
 	if (!*cfg)
 		return;
 
+	for (size_t i = 0; i < (*cfg)->n_vips; i++)
+		cfg_vip_clear(&(*cfg)->vips[i]);
 	for (size_t i = 0; i < (*cfg)->n_pools; i++)
 		cfg_pool_clear(&(*cfg)->pools[i]);
 	free((*cfg)->pools);
@@ -57,6 +79,15 @@ struct cfg_pool cfg_pool_default(void)
 		.table_size = TABLE_SIZE_DEFAULT,
 		.algorithm = TABLE_MAGLEV,
 		.ring_points = TABLE_RING_POINTS_DEFAULT,
+	};
+}
+
+struct cfg_vip cfg_vip_default(void)
+{
+	return (struct cfg_vip){
+		.hash_mode = HASH_5_TUPLE,
+		.echo = true,
+		.udp_idle_timeout = CFG_UDP_IDLE_DEFAULT,
 	};
 }
 
@@ -131,12 +162,15 @@ int cfg_clone(const struct cfg *cfg, struct cfg **out, struct err *err)
 	*copy = *cfg;
 	copy->vips = NULL;
 	copy->pools = NULL;
-	copy->n_pools = 0;
+	copy->n_pools = copy->n_vips = 0;
 	if (array_copy(cfg->vips, cfg->n_vips, sizeof(*cfg->vips), &copy->vips) ||
 	    array_copy(cfg->pools, cfg->n_pools, sizeof(*cfg->pools),
 		       &copy->pools))
 		return no_memory(err);
 
+	for (; copy->n_vips < cfg->n_vips; copy->n_vips++)
+		if (cfg_vip_copy(&cfg->vips[copy->n_vips], &copy->vips[copy->n_vips]))
+			return no_memory(err);
 	/* n_pools counts the pools whose backends are the copy's own. */
 	for (; copy->n_pools < cfg->n_pools; copy->n_pools++) {
 		const struct cfg_pool *pool = &cfg->pools[copy->n_pools];
@@ -257,7 +291,7 @@ int cfg_add_pool(struct cfg *cfg, const struct cfg_pool *pool, struct err *err)
 	return 0;
 }
 
-int cfg_add_vip(struct cfg *cfg, const struct cfg_vip *vip, struct err *err)
+int cfg_add_vip(struct cfg *cfg, struct cfg_vip *vip, struct err *err)
 {
 	size_t at = cfg->n_vips;
 
@@ -270,6 +304,7 @@ int cfg_add_vip(struct cfg *cfg, const struct cfg_vip *vip, struct err *err)
 		return no_memory(err);
 
 	cfg->n_vips++;
+	vip->allow = vip->deny = (struct prefix_list){ 0 };
 	return 0;
 }
 
@@ -298,6 +333,7 @@ void cfg_remove_pool(struct cfg *cfg, struct cfg_pool *pool)
 
 void cfg_remove_vip(struct cfg *cfg, struct cfg_vip *vip)
 {
+	cfg_vip_clear(vip);
 	array_remove(cfg->vips, cfg->n_vips, sizeof(*vip), vip - cfg->vips);
 	cfg->n_vips--;
 }

@@ -23,12 +23,18 @@
 
 #include "addr.h"
 #include "err.h"
+#include "outer.h"
+#include "prefix.h"
 
 #define CFG_NAME_MAX 127 /* of pools and backends */
 #define CFG_WEIGHT_MAX 65535
 #define CFG_FLOWS_DEFAULT (1024 * 1024)
 #define CFG_FLOWS_MIN 1024
 #define CFG_FLOWS_MAX (256 * 1024 * 1024)
+/* RFC 4787, REQ-5: what a NAT should keep a UDP mapping for, at the least */
+#define CFG_UDP_IDLE_DEFAULT 300
+#define CFG_UDP_IDLE_MAX (30 * 24 * 3600)
+#define CFG_NEW_FLOWS_MAX 1000000000
 #define CFG_FILE_SIZE_MAX (64 * 1024 * 1024)
 
 /* Where in its file an object stands; line 0 when it came from a command. */
@@ -84,6 +90,15 @@ struct cfg_pool {
 struct cfg_vip {
 	struct vip_spec spec;
 	char pool[CFG_NAME_MAX + 1];
+	uint8_t hash_mode;  /* enum hash_mode in include/abi.h */
+	bool echo;          /* echo requests to the address are answered */
+	bool tcp_junk;      /* impossible TCP flags are let through */
+	bool fragment_hash; /* all fragments by the 3-tuple, in any order */
+	bool oversize;      /* without DF: send what exceeds the MTU */
+	uint32_t udp_idle_timeout; /* s; 0: never */
+	uint32_t new_flow_limit;   /* a second and CPU; 0: none */
+	/* Sources; the most specific wins. Sorted once checked; owned. */
+	struct prefix_list allow, deny;
 	struct cfg_pos pos;
 };
 
@@ -95,8 +110,8 @@ struct cfg {
 	bool has_hash_key;
 	uint8_t hash_key[16];
 	uint32_t flows;             /* entries per family, over all CPUs */
-	struct addr tunnel_source4; /* outer source; unset: the route's */
-	struct addr tunnel_source6;
+	struct tunnel_source tunnel_source4; /* unset: what the route says */
+	struct tunnel_source tunnel_source6;
 	struct cfg_pool *pools; /* sorted by name once checked */
 	size_t n_pools;
 	struct cfg_vip *vips; /* sorted by spec once checked */
@@ -185,6 +200,9 @@ int cfg_to_yaml(const struct cfg *cfg, char **text, struct err *err);
 const char *admin_state_name(enum admin_state state);
 const char *all_down_name(enum all_down policy);
 const char *encap_name(unsigned int encap);
+const char *hash_mode_name(unsigned int mode);
+/* GUE of either variant: has a UDP port. */
+bool encap_has_port(unsigned int encap);
 const char *attach_mode_name(enum attach_mode mode);
 
 #endif

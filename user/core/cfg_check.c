@@ -355,6 +355,8 @@ int cfg_check(struct cfg *cfg, struct err *err)
 
 	cfg->sorted = true;
 	rc = check_use(cfg, err);
+	if (!rc)
+		rc = cfg_check_vip_options(cfg, err);
 	if (rc < 0)
 		return rc;
 	return check_backend_limit(cfg, err);
@@ -391,7 +393,7 @@ static void warn_pool(const struct warner *warner, const struct cfg_pool *pool)
 		     "more than 1 %%",
 		     kind, QUOTE(pool->name), pool->table_size,
 		     SLOTS_PER_BACKEND, pool->n_backends);
-	if (pool->encap != ENCAP_GUE && pool->gue_port != GUE_PORT_DEFAULT)
+	if (!encap_has_port(pool->encap) && pool->gue_port != GUE_PORT_DEFAULT)
 		warn(warner, "%s %s: gue_port is not used, as encap is %s",
 		     kind, QUOTE(pool->name), encap_name(pool->encap));
 	if (pool->algorithm != TABLE_CAPPED && pool->slack)

@@ -13,7 +13,7 @@
 #include "cleanup.h"
 #include "quote.h"
 
-#define MAX_OPTIONS 8
+#define MAX_OPTIONS 32
 
 /* The options of one command: those of one or two lists of fields. */
 struct option_target {
@@ -139,14 +139,22 @@ static int find_vip(const struct cfg *cfg, const char *text,
 	return 0;
 }
 
-static int refuse_pool_options(const char *pool, struct err *err)
+/* The first option that is not the VIP's own. */
+static int refuse_pool_options(const struct option_set *set, const char *pool,
+			       struct err *err)
 {
+	const char *key = "";
+
+	for (size_t i = set->n_seen; i > 0; i--)
+		for (const struct cfg_field *f = cfg_pool_fields; f->key; f++)
+			if (!strcmp(f->key, set->seen[i - 1]))
+				key = f->key;
 	return err_set(
 		err, -EINVAL,
-		"all options but pool belong to pool %s, which vips "
-		"share; change them under 'pools' in the "
+		"option '%s' belongs to pool %s, which vips "
+		"share; change it under 'pools' in the "
 		"configuration file and reload it",
-		QUOTE(pool));
+		key, QUOTE(pool));
 }
 
 /* vip and pool are the command's drafts: both are set from the options. */
@@ -166,7 +174,7 @@ static int add_vip(struct cfg *cfg, struct cfg_vip *vip, struct cfg_pool *pool,
 	if (vip->pool[0]) {
 		rc = cfg_require_pool(cfg, vip->pool, err);
 		if (!rc && set.targets[1].given)
-			rc = refuse_pool_options(vip->pool, err);
+			rc = refuse_pool_options(&set, vip->pool, err);
 		return rc < 0 ? rc : cfg_add_vip(cfg, vip, err);
 	}
 
@@ -180,7 +188,7 @@ int cfg_vip_add(struct cfg *cfg, const char *vip,
 		struct err *err)
 {
 	struct cfg_pool pool = cfg_pool_default();
-	struct cfg_vip draft = { 0 };
+	_cleanup_cfg_vip_ struct cfg_vip draft = cfg_vip_default();
 	int rc = parse_vip(vip, &draft.spec, pool.name, err);
 
 	if (rc < 0)
@@ -197,8 +205,8 @@ int cfg_vip_add(struct cfg *cfg, const char *vip,
 }
 
 /* An empty private pool goes when its VIP takes another. */
-static int change_pool(struct cfg *cfg, struct cfg_vip *vip,
-		       struct cfg_pool *old, const char *name, struct err *err)
+static int change_pool(struct cfg *cfg, struct cfg_pool *old, const char *name,
+		       struct err *err)
 {
 	int rc = cfg_require_pool(cfg, name, err);
 
@@ -210,7 +218,6 @@ static int change_pool(struct cfg *cfg, struct cfg_vip *vip,
 			       "before it can use pool %s",
 			       old->n_backends, QUOTE(name));
 
-	memcpy(vip->pool, name, strlen(name) + 1);
 	if (old->private)
 		cfg_remove_pool(cfg, old);
 	return 0;
@@ -219,7 +226,7 @@ static int change_pool(struct cfg *cfg, struct cfg_vip *vip,
 static int set_vip(struct cfg *cfg, struct cfg_vip *vip, struct cfg_pool *pool,
 		   const struct cfg_option *options, size_t n, struct err *err)
 {
-	struct cfg_vip new_vip = *vip;
+	_cleanup_cfg_vip_ struct cfg_vip new_vip = { 0 };
 	struct cfg_pool new_pool = *pool;
 	struct option_set set = {
 		.targets = { { cfg_vip_fields, &new_vip, false },
@@ -228,16 +235,25 @@ static int set_vip(struct cfg *cfg, struct cfg_vip *vip, struct cfg_pool *pool,
 	};
 	int rc = require_options(&set, n, err);
 
+	if (!rc && cfg_vip_copy(vip, &new_vip))
+		rc = err_set(err, -ENOMEM, "out of memory");
 	if (!rc)
 		rc = set_options(&set, options, n, err);
 	if (rc < 0)
 		return rc;
 
-	if (set.targets[1].given && (set.targets[0].given || !pool->private))
-		return refuse_pool_options(new_vip.pool, err);
-	if (set.targets[0].given)
-		return change_pool(cfg, vip, pool, new_vip.pool, err);
-	*pool = new_pool;
+	if (set.targets[1].given && (seen_before(&set, "pool") || !pool->private))
+		return refuse_pool_options(&set, new_vip.pool, err);
+	if (set.targets[1].given)
+		*pool = new_pool;
+	else if (seen_before(&set, "pool"))
+		rc = change_pool(cfg, pool, new_vip.pool, err);
+	if (rc < 0)
+		return rc;
+
+	cfg_vip_clear(vip);
+	*vip = new_vip;
+	new_vip = (struct cfg_vip){ 0 };
 	return 0;
 }
 

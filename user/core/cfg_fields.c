@@ -258,25 +258,6 @@ int cfg_parse_tunnel_end(const char *text, const char *what,
 	return 0;
 }
 
-static int set_tunnel_source(struct addr *out, int family, const char *text,
-			     const char *what, struct err *err)
-{
-	struct addr addr;
-	int rc = cfg_parse_tunnel_end(text, what, &addr, err);
-
-	if (rc < 0)
-		return rc;
-	if (addr.family != family)
-		return err_set(err, -EINVAL,
-			       "%s %s is of the other family; allowed: an %s "
-			       "address",
-			       what, QUOTE(text),
-			       family == AF_INET ? "IPv4" : "IPv6");
-
-	*out = addr;
-	return 0;
-}
-
 json_t *cfg_addr_json(const struct addr *addr)
 {
 	char text[ADDR_TEXT_MAX];
@@ -286,34 +267,43 @@ json_t *cfg_addr_json(const struct addr *addr)
 	return json_string(addr_format(addr, text));
 }
 
+static json_t *source_json(const struct tunnel_source *source)
+{
+	char text[TUNNEL_SOURCE_TEXT_MAX];
+
+	if (!source->addr.family)
+		return json_null();
+	return json_string(tunnel_source_format(source, text));
+}
+
 static int set_tunnel_ipv4(void *object, const char *text, struct err *err)
 {
 	struct cfg *cfg = object;
 
-	return set_tunnel_source(&cfg->tunnel_source4, AF_INET, text, "ipv4",
-				 err);
+	return tunnel_source_parse(text, "ipv4", AF_INET, &cfg->tunnel_source4,
+				   err);
 }
 
 static json_t *get_tunnel_ipv4(const void *object)
 {
 	const struct cfg *cfg = object;
 
-	return cfg_addr_json(&cfg->tunnel_source4);
+	return source_json(&cfg->tunnel_source4);
 }
 
 static int set_tunnel_ipv6(void *object, const char *text, struct err *err)
 {
 	struct cfg *cfg = object;
 
-	return set_tunnel_source(&cfg->tunnel_source6, AF_INET6, text, "ipv6",
-				 err);
+	return tunnel_source_parse(text, "ipv6", AF_INET6, &cfg->tunnel_source6,
+				   err);
 }
 
 static json_t *get_tunnel_ipv6(const void *object)
 {
 	const struct cfg *cfg = object;
 
-	return cfg_addr_json(&cfg->tunnel_source6);
+	return source_json(&cfg->tunnel_source6);
 }
 
 const struct cfg_field cfg_tunnel_fields[] = {

@@ -19,6 +19,8 @@ struct cfg_field {
 	int (*set)(void *object, const char *text, struct err *err);
 	/* JSON null when it is the default and need not be said; NULL: no memory. */
 	struct json_t *(*get)(const void *object);
+	/* Of a list of values: one more. Then set has all of them in one text. */
+	int (*add)(void *object, const char *text, struct err *err);
 	/* Says which object it is: the argument of a command, not an option. */
 	bool identity;
 };
@@ -49,7 +51,7 @@ int cfg_parse_tunnel_end(const char *text, const char *what, struct addr *out,
 struct json_t *cfg_addr_json(const struct addr *addr);
 
 /* "key, key, key" into text, which must hold CFG_KEYS_MAX. */
-#define CFG_KEYS_MAX 200
+#define CFG_KEYS_MAX 300
 void cfg_keys_add(char *text, const char *key);
 
 /* -ENOENT with the names there are. */
@@ -57,25 +59,34 @@ int cfg_require_pool(const struct cfg *cfg, const char *name, struct err *err);
 
 /* Defaults in place, no name yet. */
 struct cfg_pool cfg_pool_default(void);
+struct cfg_vip cfg_vip_default(void);
 struct cfg_backend cfg_backend_default(void);
 /* The name that a backend has when it is given none. */
 void cfg_backend_default_name(struct cfg_backend *backend);
 void cfg_pool_clear(struct cfg_pool *pool);
 #define _cleanup_cfg_pool_ __attribute__((cleanup(cfg_pool_clear)))
+/* A copy that owns its lists. -ENOMEM or 0. */
+int cfg_vip_copy(const struct cfg_vip *vip, struct cfg_vip *out);
+void cfg_vip_clear(struct cfg_vip *vip);
+#define _cleanup_cfg_vip_ __attribute__((cleanup(cfg_vip_clear)))
 
 /*
  * Append, or insert in order when the configuration is sorted. Pool and VIP are
- * copied; the pool's backends change hands when 0 is returned. -EINVAL at the
+ * copied; the pool's backends change hands when 0 is returned, as do the lists of
+ * the VIP, which are empty then. -EINVAL at the
  * limits of include/abi.h. Arrays have room for the next power of two of their
  * number, which only these and cfg_clone see to.
  */
 int cfg_add_pool(struct cfg *cfg, const struct cfg_pool *pool, struct err *err);
-int cfg_add_vip(struct cfg *cfg, const struct cfg_vip *vip, struct err *err);
+int cfg_add_vip(struct cfg *cfg, struct cfg_vip *vip, struct err *err);
 int cfg_add_backend(struct cfg_pool *pool, const struct cfg_backend *backend,
 		    struct err *err);
 void cfg_remove_pool(struct cfg *cfg, struct cfg_pool *pool);
 void cfg_remove_vip(struct cfg *cfg, struct cfg_vip *vip);
 void cfg_remove_backend(struct cfg_pool *pool, struct cfg_backend *backend);
+
+/* What crosses the options of VIPs, which are sorted; a part of cfg_check. */
+int cfg_check_vip_options(struct cfg *cfg, struct err *err);
 
 /* Puts "FILE:LINE:COLUMN: " in front when the position is in a file. */
 void cfg_err_place(const struct cfg *cfg, struct cfg_pos pos, struct err *err);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "abi.h"
+#include "cfg_fields_vip.h"
 #include "num.h"
 #include "quote.h"
 #include "table.h"
@@ -14,6 +15,9 @@
 static const char *const encap_names[] = {
 	[ENCAP_IPIP] = "ipip",
 	[ENCAP_GUE] = "gue",
+	[ENCAP_GUE1] = "gue1",
+	[ENCAP_GRE] = "gre",
+	[ENCAP_L2] = "l2",
 };
 _Static_assert(sizeof(encap_names) / sizeof(*encap_names) == ENCAP__MAX,
 	       "every encap has a name");
@@ -38,6 +42,11 @@ _Static_assert(sizeof(all_down_names) / sizeof(*all_down_names) ==
 const char *encap_name(unsigned int encap)
 {
 	return encap < ENCAP__MAX ? encap_names[encap] : "unknown";
+}
+
+bool encap_has_port(unsigned int encap)
+{
+	return encap == ENCAP_GUE || encap == ENCAP_GUE1;
 }
 
 const char *admin_state_name(enum admin_state state)
@@ -271,6 +280,8 @@ const struct cfg_field cfg_vip_fields[] = {
 	  .get = get_vip_address,
 	  .identity = true },
 	{ .key = "pool", .set = set_vip_pool, .get = get_vip_pool },
+	CFG_VIP_OPTIONS(CFG_VIP_FIELD)
+	CFG_VIP_LISTS(CFG_VIP_LIST_FIELD)
 	{ .key = NULL },
 };
 

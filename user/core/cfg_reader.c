@@ -291,6 +291,17 @@ struct cfg_pos reader_seen(const struct reader_mapping *m, const char *key)
 	return (struct cfg_pos){ 0 };
 }
 
+static int read_item(struct reader *r, void *found)
+{
+	const struct found *f = found;
+	const char *text;
+	int rc = reader_value(r, f->key, &text);
+
+	if (rc < 0)
+		return rc;
+	return reader_failed(r, reader_pos(r), f->field->add(f->object, text, r->err));
+}
+
 static int read_key_value(struct reader *r, const struct found *f)
 {
 	const char *text;
@@ -298,6 +309,8 @@ static int read_key_value(struct reader *r, const struct found *f)
 
 	if (f->read)
 		return f->read(r, f->object);
+	if (f->field->add)
+		return reader_list(r, f->key, read_item, (void *)f);
 
 	rc = reader_value(r, f->key, &text);
 	if (rc < 0)

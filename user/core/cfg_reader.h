@@ -56,7 +56,7 @@ struct reader_key {
 	int (*read)(struct reader *r, void *object);
 };
 
-#define READER_KEYS_MAX 10
+#define READER_KEYS_MAX 32
 
 /* A mapping whose keys are those of the parts and of `nested`. */
 struct reader_mapping {

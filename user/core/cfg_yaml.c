@@ -154,7 +154,7 @@ static int refuse_pool_keys(struct reader *r, const struct reader_mapping *m,
 	return 0;
 }
 
-static int add_vip(struct reader *r, struct cfg *cfg, const struct cfg_vip *vip)
+static int add_vip(struct reader *r, struct cfg *cfg, struct cfg_vip *vip)
 {
 	return reader_failed(r, vip->pos, cfg_add_vip(cfg, vip, r->err));
 }
@@ -183,7 +183,7 @@ static int finish_vip(struct reader *r, struct cfg *cfg,
 static int read_vip(struct reader *r, void *cfg)
 {
 	_cleanup_cfg_pool_ struct cfg_pool pool = cfg_pool_default();
-	struct cfg_vip vip = { .pos = reader_pos(r) };
+	_cleanup_cfg_vip_ struct cfg_vip vip = cfg_vip_default();
 	struct reader_mapping m = {
 		.what = "a vip",
 		.parts = { { cfg_vip_fields, &vip }, { cfg_pool_fields, &pool } },
@@ -193,6 +193,7 @@ static int read_vip(struct reader *r, void *cfg)
 	char text[VIP_SPEC_TEXT_MAX];
 	int rc;
 
+	vip.pos = reader_pos(r);
 	pool.private = true;
 	pool.pos = vip.pos;
 	rc = reader_mapping(r, &m);

@@ -61,6 +61,13 @@ static void outer_fill6(const struct backend_ident *ident, const struct next_hop
 		memcpy(out->outer.v6.src, &hop->source.v6, sizeof(out->outer.v6.src));
 }
 
+/* Does straight code know how to send there? See BACKEND_PLAIN. */
+static bool is_plain(const struct backend_ident *ident, const struct next_hop *hop)
+{
+	return (ident->encap == ENCAP_IPIP || ident->encap == ENCAP_GUE) &&
+	       !hop->source_mask;
+}
+
 void outer_fill(const struct backend_ident *ident, const struct next_hop *hop,
 		uint8_t use_flags, struct backend *out)
 {
@@ -76,6 +83,9 @@ void outer_fill(const struct backend_ident *ident, const struct next_hop *hop,
 	if (!hop)
 		return;
 
+	if (is_plain(ident, hop))
+		out->flags |= BACKEND_PLAIN;
+	out->source_mask = hop->source_mask;
 	out->ifindex = hop->ifindex;
 	out->mtu = hop->mtu;
 	memcpy(out->mac_src, hop->mac_src, sizeof(out->mac_src));

@@ -27,6 +27,7 @@ void plan_free(struct plan **plan)
 	free(p->backends);
 	free(p->tables);
 	free(p->vips);
+	free(p->acls);
 	free(p->members);
 	free(p);
 	*plan = NULL;
@@ -53,6 +54,11 @@ static int compare_vips(const void *a, const void *b)
 	return vip_spec_compare(&x->spec, &y->spec);
 }
 
+static int compare_acls(const void *a, const void *b)
+{
+	return plan_acl_compare(a, b);
+}
+
 /* qsort and bsearch may not be handed NULL, which an empty array is. */
 static void sort(void *base, size_t n, size_t size,
 		 int (*compare)(const void *, const void *))
@@ -72,6 +78,7 @@ void plan_sort(struct plan *plan)
 	sort(plan->backends, plan->n_backends, sizeof(*plan->backends), compare_backends);
 	sort(plan->tables, plan->n_tables, sizeof(*plan->tables), compare_tables);
 	sort(plan->vips, plan->n_vips, sizeof(*plan->vips), compare_vips);
+	sort(plan->acls, plan->n_acls, sizeof(*plan->acls), compare_acls);
 }
 
 const struct plan_backend *plan_find_backend(const struct plan *plan,
@@ -98,13 +105,18 @@ const struct plan_vip *plan_find_vip(const struct plan *plan,
 	return find(&key, plan->vips, plan->n_vips, sizeof(key), compare_vips);
 }
 
+const struct plan_acl *plan_find_acl(const struct plan *plan, const struct plan_acl *acl)
+{
+	return find(acl, plan->acls, plan->n_acls, sizeof(*acl), compare_acls);
+}
+
 void backend_ident_of(const struct cfg_pool *pool, const struct cfg_backend *backend,
 		      struct backend_ident *ident)
 {
 	*ident = (struct backend_ident){
 		.addr = backend->addr,
 		.encap = pool->encap,
-		.gue_port = pool->encap == ENCAP_GUE ? pool->gue_port : 0,
+		.gue_port = encap_has_port(pool->encap) ? pool->gue_port : 0,
 	};
 }
 

@@ -59,6 +59,15 @@ struct plan_table {
 struct plan_vip {
 	struct vip_spec spec;
 	uint16_t id, table;
+	/* What its entry says beside id and table, which are zero here. */
+	struct vip options;
+};
+
+/* A source that a VIP takes packets from, or does not. */
+struct plan_acl {
+	uint16_t vip; /* id */
+	bool deny;
+	struct prefix prefix;
 };
 
 struct plan {
@@ -69,6 +78,8 @@ struct plan {
 	size_t n_tables;
 	struct plan_vip *vips; /* sorted by spec */
 	size_t n_vips;
+	struct plan_acl *acls; /* sorted by VIP and prefix */
+	size_t n_acls;
 	struct plan_member *members;
 	/* Where the search for a free id goes on: freed ids rest a while. */
 	uint16_t last_backend, last_table, last_vip;
@@ -108,6 +119,13 @@ const struct plan_backend *plan_find_backend(const struct plan *plan,
 const struct plan_table *plan_find_table(const struct plan *plan, uint16_t id);
 const struct plan_vip *plan_find_vip(const struct plan *plan,
 				     const struct vip_spec *spec);
+
+/* The same VIP and prefix, whatever the verdict: a total order. */
+int plan_acl_compare(const struct plan_acl *a, const struct plan_acl *b);
+const struct plan_acl *plan_find_acl(const struct plan *plan, const struct plan_acl *acl);
+
+/* The options of VIPs that have their ids already, and their ACLs; plan_make. */
+int plan_fill_options(struct plan *plan, const struct cfg *cfg, struct err *err);
 
 void backend_ident_of(const struct cfg_pool *pool, const struct cfg_backend *backend,
 		      struct backend_ident *ident);

@@ -416,6 +416,8 @@ int plan_make(struct cfg **cfg, const struct plan *old,
 	if (rc)
 		return rc;
 	rc = make_tables(&m);
+	if (!rc)
+		rc = plan_fill_options(plan, m.cfg, err);
 	if (rc)
 		return rc;
 

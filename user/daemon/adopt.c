@@ -21,7 +21,23 @@ static int append_vip(struct plan *plan, const struct vip_spec *spec,
 	return 0;
 }
 
-/* Address entries (protocol 0) follow from the others. */
+struct adoption {
+	struct kernel *kernel;
+	struct plan *plan;
+	struct addr *group; /* by id: the address whose services it has */
+};
+
+/* An address entry, or a VIP of one port. */
+static int adopt_hashed(struct adoption *a, const struct vip_spec *spec,
+			const struct vip *vip)
+{
+	if (spec->protocol)
+		return append_vip(a->plan, spec, vip);
+	if (vip->flags & VIP_SERVICES)
+		a->group[vip->id] = spec->addr;
+	return 0;
+}
+
 static int adopt_vip4(void *context, const void *key, const void *value)
 {
 	const struct vip_key4 *k = key;
@@ -29,7 +45,7 @@ static int adopt_vip4(void *context, const void *key, const void *value)
 				 .protocol = k->protocol };
 
 	spec.addr.v4.s_addr = k->addr;
-	return k->protocol ? append_vip(context, &spec, value) : 0;
+	return adopt_hashed(context, &spec, value);
 }
 
 static int adopt_vip6(void *context, const void *key, const void *value)
@@ -39,13 +55,17 @@ static int adopt_vip6(void *context, const void *key, const void *value)
 				 .protocol = k->protocol };
 
 	memcpy(&spec.addr.v6, k->addr, sizeof(spec.addr.v6));
-	return k->protocol ? append_vip(context, &spec, value) : 0;
+	return adopt_hashed(context, &spec, value);
 }
 
-struct adoption {
-	struct kernel *kernel;
-	struct plan *plan;
-};
+static int adopt_service(void *context, const void *key, const void *value)
+{
+	const struct service_key *k = key;
+	struct adoption *a = context;
+	struct vip_spec spec = { .addr = a->group[k->group], .protocol = k->protocol };
+
+	return append_vip(a->plan, &spec, value);
+}
 
 static int adopt_backend(void *context, const void *key, const void *value)
 {
@@ -155,13 +175,20 @@ static void start_after_highest(struct plan *plan)
 
 static int adopt_maps(struct kernel *k, struct plan *plan)
 {
-	struct adoption a = { k, plan };
-	int rc = kmap_walk(k->vips4, sizeof(struct vip_key4), sizeof(struct vip),
-			   2 * MAX_VIPS, adopt_vip4, plan);
+	_cleanup_free_ struct addr *group = calloc(MAX_VIPS + 1, sizeof(*group));
+	struct adoption a = { k, plan, group };
+	int rc;
 
+	if (!group)
+		return -ENOMEM;
+	rc = kmap_walk(k->vips4, sizeof(struct vip_key4), sizeof(struct vip),
+		       2 * MAX_VIPS, adopt_vip4, &a);
 	if (!rc)
 		rc = kmap_walk(k->vips6, sizeof(struct vip_key6), sizeof(struct vip),
-			       2 * MAX_VIPS, adopt_vip6, plan);
+			       2 * MAX_VIPS, adopt_vip6, &a);
+	if (!rc)
+		rc = kmap_walk(k->services, sizeof(struct service_key),
+			       sizeof(struct vip), MAX_SERVICES, adopt_service, &a);
 	if (!rc)
 		rc = kmap_walk(k->backends, sizeof(uint32_t), sizeof(struct backend),
 			       MAX_BACKENDS + 1, adopt_backend, &a);

@@ -42,7 +42,7 @@ struct nexthops {
 	struct nl request, hint, event;
 	nexthops_changed *changed;
 	void *context;
-	struct addr source4, source6;
+	struct tunnel_source source4, source6;
 	struct hop *hops; /* sorted by addr */
 	size_t n_hops;
 	struct link *links;
@@ -219,7 +219,8 @@ static void hop_set_problem(struct nexthops *nh, struct hop *hop, const char *pr
 /* Fill everything but the neighbour's MAC, which stays while via stays. */
 static void resolve_route(struct nexthops *nh, struct hop *hop)
 {
-	const struct addr *forced = hop->addr.family == AF_INET ? &nh->source4 : &nh->source6;
+	const struct tunnel_source *forced = hop->addr.family == AF_INET ? &nh->source4 :
+									    &nh->source6;
 	const struct link *link;
 	const char *problem;
 	struct addr via;
@@ -230,8 +231,8 @@ static void resolve_route(struct nexthops *nh, struct hop *hop)
 		hop_set_problem(nh, hop, "no route to the address");
 		return;
 	}
-	if (forced->family)
-		route.source = *forced;
+	if (forced->addr.family)
+		route.source = forced->addr;
 	link = find_link(nh, route.ifindex);
 	problem = check_route(&route, link, hop, route.source.family == hop->addr.family);
 	if (problem) {
@@ -253,6 +254,7 @@ static void resolve_route(struct nexthops *nh, struct hop *hop)
 	hop->hop.ifindex = route.ifindex;
 	hop->hop.mtu = mtu > UINT16_MAX ? UINT16_MAX : mtu;
 	hop->hop.source = route.source;
+	hop->hop.source_mask = tunnel_source_mask(forced);
 	memcpy(hop->hop.mac_src, link->mac, sizeof(hop->hop.mac_src));
 }
 
@@ -526,10 +528,11 @@ int nexthops_seed(struct nexthops *nh, const struct nexthop_seed *seeds, size_t 
 	return 0;
 }
 
-void nexthops_set_source(struct nexthops *nh, const struct addr *source4,
-			 const struct addr *source6)
+void nexthops_set_source(struct nexthops *nh, const struct tunnel_source *source4,
+			 const struct tunnel_source *source6)
 {
-	if (!addr_compare(&nh->source4, source4) && !addr_compare(&nh->source6, source6))
+	if (tunnel_source_equal(&nh->source4, source4) &&
+	    tunnel_source_equal(&nh->source6, source6))
 		return;
 	nh->source4 = *source4;
 	nh->source6 = *source6;

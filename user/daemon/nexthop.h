@@ -33,8 +33,8 @@ int nexthops_open(struct nexthops **out, nexthops_changed *changed, void *contex
 void nexthops_close(struct nexthops *nh);
 
 /* Outer source addresses from the configuration; family 0: the route's. */
-void nexthops_set_source(struct nexthops *nh, const struct addr *source4,
-			 const struct addr *source6);
+void nexthops_set_source(struct nexthops *nh, const struct tunnel_source *source4,
+			 const struct tunnel_source *source6);
 
 /* An address and the next hop that it had before this process. */
 struct nexthop_seed {

@@ -77,6 +77,7 @@ void program_maps(const struct fairlead_bpf *skel, unsigned int cpus,
 	*k = (struct kernel){
 		.vips4 = bpf_map__fd(skel->maps.vips4),
 		.vips6 = bpf_map__fd(skel->maps.vips6),
+		.services = bpf_map__fd(skel->maps.services),
 		.tables = bpf_map__fd(skel->maps.tables),
 		.backends = bpf_map__fd(skel->maps.backends),
 		.egress = bpf_map__fd(skel->maps.egress),

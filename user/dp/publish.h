@@ -35,7 +35,7 @@ struct kernel_table {
 
 /* File descriptors of the maps, not owned, and what was last written to them. */
 struct kernel {
-	int vips4, vips6, tables, backends, egress;
+	int vips4, vips6, services, tables, backends, egress;
 	int vip_counters, backend_counters;
 	unsigned int cpus; /* entries of a per-CPU value */
 	publish_hop *hop;

@@ -9,12 +9,24 @@
 #include "core/cleanup.h"
 #include "sys/kmap.h"
 
-/* All entries of a plan, in one sorted list a family. */
+/* A map of VIPs, and an element of it; the key fills the first bytes. */
+enum vip_map { VIPS4, VIPS6, SERVICES, VIP_MAP__MAX };
+
+#define KEY_MAX sizeof(struct vip_key6)
+
+static const size_t key_sizes[VIP_MAP__MAX] = {
+	[VIPS4] = sizeof(struct vip_key4),
+	[VIPS6] = sizeof(struct vip_key6),
+	[SERVICES] = sizeof(struct service_key),
+};
+
 struct entry {
-	struct vip_key6 key; /* an IPv4 key uses addr[0..4) */
+	uint8_t map; /* enum vip_map */
+	uint8_t key[KEY_MAX];
 	struct vip value;
 };
 
+/* All entries of a plan, sorted by map and key. */
 struct entries {
 	struct entry *list;
 	size_t n;
@@ -25,30 +37,64 @@ static void entries_free(struct entries *e)
 	free(e->list);
 }
 
-static void key_fill(const struct vip_spec *spec, uint16_t port, uint8_t protocol,
-		     struct vip_key6 *key)
+static int map_fd(const struct kernel *k, enum vip_map map)
 {
-	*key = (struct vip_key6){ .port = htons(port), .protocol = protocol };
-	if (spec->addr.family == AF_INET)
-		memcpy(key->addr, &spec->addr.v4, sizeof(spec->addr.v4));
-	else
-		memcpy(key->addr, &spec->addr.v6, sizeof(spec->addr.v6));
+	switch (map) {
+	case VIPS4:
+		return k->vips4;
+	case VIPS6:
+		return k->vips6;
+	default:
+		return k->services;
+	}
 }
 
-static uint16_t any_port_flag(const struct vip_spec *spec)
+/* An entry of the hash maps; port and protocol 0: of the address itself. */
+static void entry_key(const struct vip_spec *spec, uint16_t port, uint8_t protocol,
+		      struct entry *out)
 {
-	if (spec->port)
-		return 0;
-	return spec->protocol == IPPROTO_TCP ? VIP_ANY_PORT_TCP : VIP_ANY_PORT_UDP;
+	struct vip_key4 key4 = { .port = htons(port), .protocol = protocol };
+	struct vip_key6 key6 = { .port = htons(port), .protocol = protocol };
+
+	*out = (struct entry){ .map = spec->addr.family == AF_INET ? VIPS4 : VIPS6 };
+	if (out->map == VIPS4) {
+		key4.addr = spec->addr.v4.s_addr;
+		memcpy(out->key, &key4, sizeof(key4));
+	} else {
+		memcpy(key6.addr, &spec->addr.v6, sizeof(key6.addr));
+		memcpy(out->key, &key6, sizeof(key6));
+	}
+}
+
+static void service_key(uint16_t group, uint8_t protocol, struct entry *out)
+{
+	struct service_key key = {
+		.prefix_len = SERVICE_PREFIX_ANY_PORT,
+		.group = group,
+		.protocol = protocol,
+	};
+
+	*out = (struct entry){ .map = SERVICES };
+	memcpy(out->key, &key, sizeof(key));
+}
+
+static struct vip vip_value(const struct plan_vip *vip)
+{
+	return (struct vip){ .id = vip->id, .table = vip->table };
 }
 
 static int compare_entries(const void *a, const void *b)
 {
-	return memcmp(a, b, sizeof(struct vip_key6));
+	const struct entry *x = a, *y = b;
+
+	return x->map != y->map ? x->map - y->map : memcmp(x->key, y->key, KEY_MAX);
 }
 
-/* VIPs are sorted by address first, so one address entry serves its run. */
-static int collect(const struct plan *plan, int family, struct entries *out)
+/*
+ * VIPs are sorted by address first, so one address entry serves its run. The
+ * group of an address is the id of its first VIP of any port.
+ */
+static int collect(const struct plan *plan, struct entries *out)
 {
 	const struct addr *address = NULL;
 	struct entry *list = calloc(2 * plan->n_vips + 1, sizeof(*list));
@@ -60,17 +106,21 @@ static int collect(const struct plan *plan, int family, struct entries *out)
 	for (i = 0; i < plan->n_vips; i++) {
 		const struct plan_vip *vip = &plan->vips[i];
 
-		if (vip->spec.addr.family != family)
-			continue;
 		if (!address || addr_compare(address, &vip->spec.addr)) {
 			address = &vip->spec.addr;
 			shared = &list[n++];
-			key_fill(&vip->spec, 0, 0, &shared->key);
+			entry_key(&vip->spec, 0, 0, shared);
 			shared->value.flags = VIP_ADDRESS;
 		}
-		shared->value.flags |= any_port_flag(&vip->spec);
-		key_fill(&vip->spec, vip->spec.port, vip->spec.protocol, &list[n].key);
-		list[n++].value = (struct vip){ .id = vip->id, .table = vip->table };
+		if (vip->spec.port) {
+			entry_key(&vip->spec, vip->spec.port, vip->spec.protocol, &list[n]);
+		} else {
+			shared->value.flags |= VIP_SERVICES;
+			if (!shared->value.id)
+				shared->value.id = vip->id;
+			service_key(shared->value.id, vip->spec.protocol, &list[n]);
+		}
+		list[n++].value = vip_value(vip);
 	}
 	if (n)
 		qsort(list, n, sizeof(*list), compare_entries);
@@ -95,72 +145,68 @@ static size_t difference(const struct entries *a, const struct entries *b,
 	return n;
 }
 
-static void key4(const struct vip_key6 *key, struct vip_key4 *out)
-{
-	*out = (struct vip_key4){ .port = key->port, .protocol = key->protocol };
-	memcpy(&out->addr, key->addr, sizeof(out->addr));
-}
-
-/* The keys of the list as the family's map has them, and the values. */
-static size_t pack(int family, const struct entry *list, size_t n, char *keys,
+/* The entries of one map in the list, as the map has them. */
+static size_t pack(enum vip_map map, const struct entry *list, size_t n, uint8_t *keys,
 		   struct vip *values)
 {
-	size_t size = family == AF_INET ? sizeof(struct vip_key4) : sizeof(struct vip_key6);
-	size_t i;
+	size_t size = key_sizes[map], i, packed = 0;
 
 	for (i = 0; i < n; i++) {
-		if (family == AF_INET)
-			key4(&list[i].key, (struct vip_key4 *)(void *)(keys + i * size));
-		else
-			memcpy(keys + i * size, &list[i].key, size);
-		values[i] = list[i].value;
+		if (list[i].map != map)
+			continue;
+		memcpy(keys + packed * size, list[i].key, size);
+		values[packed++] = list[i].value;
 	}
-	return size;
+	return packed;
 }
 
-static int write_list(struct kernel *k, int family, const struct entry *list, size_t n,
-		      bool delete)
+static int write_map(struct kernel *k, enum vip_map map, const struct entry *list,
+		     size_t n, bool delete)
 {
-	_cleanup_free_ char *keys = calloc(n + 1, sizeof(struct vip_key6));
+	_cleanup_free_ uint8_t *keys = calloc(n + 1, KEY_MAX);
 	_cleanup_free_ struct vip *values = calloc(n + 1, sizeof(*values));
-	int fd = family == AF_INET ? k->vips4 : k->vips6;
-	size_t size;
 	int rc;
 
 	if (!keys || !values)
 		return -ENOMEM;
-	size = pack(family, list, n, keys, values);
-	rc = delete ? kmap_delete(fd, keys, size, n) :
-		      kmap_update(fd, keys, size, values, sizeof(*values), n);
+	n = pack(map, list, n, keys, values);
+	rc = delete ? kmap_delete(map_fd(k, map), keys, key_sizes[map], n) :
+		      kmap_update(map_fd(k, map), keys, key_sizes[map], values,
+				  sizeof(*values), n);
 	if (!rc)
 		k->map_writes += n;
 	return rc;
 }
 
-static int write_difference(struct kernel *k, int family, const struct plan *a_plan,
+static int write_difference(struct kernel *k, const struct plan *a_plan,
 			    const struct plan *b_plan, bool delete)
 {
 	_cleanup_(entries_free) struct entries a = { 0 }, b = { 0 };
 	_cleanup_free_ struct entry *out = NULL;
-	int rc = collect(a_plan, family, &a);
+	int map, rc = collect(a_plan, &a);
+	size_t n;
 
 	if (!rc)
-		rc = collect(b_plan, family, &b);
+		rc = collect(b_plan, &b);
 	if (rc)
 		return rc;
 	out = calloc(a.n + 1, sizeof(*out));
 	if (!out)
 		return -ENOMEM;
-	return write_list(k, family, out, difference(&a, &b, !delete, out), delete);
+	n = difference(&a, &b, !delete, out);
+	/* Services before the address entries that lead to them, and after. */
+	for (map = VIP_MAP__MAX - 1; map >= 0 && !rc && !delete; map--)
+		rc = write_map(k, map, out, n, false);
+	for (map = 0; map < VIP_MAP__MAX && !rc && delete; map++)
+		rc = write_map(k, map, out, n, true);
+	return rc;
 }
 
 int publish_vips_write(struct kernel *k, const struct plan *from,
 		       const struct plan *to, struct err *err)
 {
-	int rc = write_difference(k, AF_INET, to, from, false);
+	int rc = write_difference(k, to, from, false);
 
-	if (!rc)
-		rc = write_difference(k, AF_INET6, to, from, false);
 	if (rc)
 		return err_set(err, rc, "cannot write VIPs to the map: %s", strerror(-rc));
 	return 0;
@@ -169,10 +215,8 @@ int publish_vips_write(struct kernel *k, const struct plan *from,
 int publish_vips_delete(struct kernel *k, const struct plan *from,
 			const struct plan *to, struct err *err)
 {
-	int rc = write_difference(k, AF_INET, from, to, true);
+	int rc = write_difference(k, from, to, true);
 
-	if (!rc)
-		rc = write_difference(k, AF_INET6, from, to, true);
 	if (rc)
 		return err_set(err, rc, "cannot delete VIPs from the map: %s",
 			       strerror(-rc));

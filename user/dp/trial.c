@@ -35,19 +35,21 @@ static void hop_mac(size_t number, uint8_t mac[6])
 	mac[5] = number;
 }
 
-static struct addr source_for(const struct cfg *cfg, uint8_t family)
+static void set_source(const struct cfg *cfg, uint8_t family, struct next_hop *hop)
 {
-	const struct addr *said = family == AF_INET ? &cfg->tunnel_source4 :
-						      &cfg->tunnel_source6;
-	struct addr source = { .family = family };
+	const struct tunnel_source *said = family == AF_INET ? &cfg->tunnel_source4 :
+							       &cfg->tunnel_source6;
 
-	if (said->family)
-		return *said;
+	if (said->addr.family) {
+		hop->source = said->addr;
+		hop->source_mask = tunnel_source_mask(said);
+		return;
+	}
+	hop->source.family = family;
 	if (family == AF_INET)
-		inet_pton(AF_INET, "192.0.2.1", &source.v4);
+		inet_pton(AF_INET, "192.0.2.1", &hop->source.v4);
 	else
-		inet_pton(AF_INET6, "2001:db8::1", &source.v6);
-	return source;
+		inet_pton(AF_INET6, "2001:db8::1", &hop->source.v6);
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -74,8 +76,8 @@ static int make_hops(struct trial *t, struct err *err)
 		t->hops[n] = (struct next_hop){
 			.resolved = true,
 			.ifindex = INGRESS_IFINDEX,
-			.source = source_for(plan->cfg, addr->family),
 		};
+		set_source(plan->cfg, addr->family, &t->hops[n]);
 		memcpy(t->hops[n].mac_src, our_mac, sizeof(our_mac));
 		hop_mac(n + 1, t->hops[n].mac_dst);
 		n++;
