@@ -23,7 +23,7 @@ MANDIR ?= $(PREFIX)/share/man
 UNITDIR ?= /lib/systemd/system
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 
-LIBS := libbpf libxdp libuv yaml-0.1 jansson libmnl libsystemd
+LIBS := libbpf libxdp libuv yaml-0.1 jansson libmnl libsystemd libpcap
 ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/;s/ppc64le/powerpc/')
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 
