@@ -43,7 +43,7 @@ static bool later_fragment(const struct packet_spec *spec)
 
 static size_t l4_header_size(const struct packet_spec *spec)
 {
-	if (later_fragment(spec))
+	if (spec->raw || later_fragment(spec))
 		return 0;
 	switch (spec->protocol) {
 	case IPPROTO_TCP:

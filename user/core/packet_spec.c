@@ -76,7 +76,7 @@ static int read_protocol(struct cursor *c, struct packet_spec *spec)
 	else if (!strcmp(word, "icmp"))
 		spec->protocol = IPPROTO_ICMP; /* the family may yet change it */
 	else if (!strcmp(word, "ip"))
-		spec->protocol = SPEC_PROTOCOL_NONE;
+		spec->raw = true, spec->protocol = SPEC_PROTOCOL_NONE;
 	else
 		return err_set(c->err, -EINVAL,
 			       "protocol %s is not known; allowed: tcp, udp, icmp, ip (with protocol=NUMBER)",
@@ -139,7 +139,8 @@ static int read_arrow(struct cursor *c)
 
 static int read_ends(struct cursor *c, struct packet_spec *spec)
 {
-	bool ports = spec->protocol == IPPROTO_TCP || spec->protocol == IPPROTO_UDP;
+	bool ports = !spec->raw && spec->protocol != IPPROTO_ICMP &&
+		     spec->protocol != IPPROTO_ICMPV6;
 	bool source_port, dest_port;
 	int rc = read_end(c, "the source", &spec->src, &spec->sport, &source_port);
 
@@ -348,7 +349,7 @@ static void set_defaults(struct packet_spec *spec)
 {
 	*spec = (struct packet_spec){
 		.smac = PACKET_ROUTER_MAC, .dmac = PACKET_OUR_MAC,
-		.ttl = 64, .tcp_flags = 0x10, .seq = 1, .ack = 1, .window = 65535,
+		.ttl = 64, .tcp_flags = 0x10, .seq = 1, .window = 65535,
 		.icmp_word = "echo",
 		.version = SPEC_UNSET, .ihl = SPEC_UNSET, .ip_length = SPEC_UNSET,
 		.ip_check = SPEC_UNSET, .l4_check = SPEC_UNSET,
@@ -357,7 +358,8 @@ static void set_defaults(struct packet_spec *spec)
 
 static int finish(struct cursor *c, struct packet_spec *spec)
 {
-	bool ports = spec->protocol == IPPROTO_TCP || spec->protocol == IPPROTO_UDP;
+	bool ports = !spec->raw && spec->protocol != IPPROTO_ICMP &&
+		     spec->protocol != IPPROTO_ICMPV6;
 
 	c->token = c->text;
 	if (ports && !spec->has_ports && !(spec->fragment && spec->offset))

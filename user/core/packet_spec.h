@@ -24,6 +24,7 @@ struct packet_spec {
 	bool has_ports;
 	uint16_t sport, dport;
 	uint8_t protocol;
+	bool raw; /* `ip`: the payload is all behind the IP header, whatever it is */
 	uint8_t ttl, tos;
 	uint32_t label, id;
 	bool df;

@@ -348,6 +348,8 @@ const struct spec_key *spec_key_find(const char *key)
 /* 0 to 3, in the order of the bits of enum spec_use. */
 static unsigned int kind_of(const struct packet_spec *spec)
 {
+	if (spec->raw)
+		return 3;
 	switch (spec->protocol) {
 	case IPPROTO_TCP:
 		return 0;

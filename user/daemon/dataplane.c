@@ -183,7 +183,7 @@ static int finish_new_maps(struct dataplane *dp, struct err *err)
 {
 	if (dp->adopted)
 		return 0;
-	return program_make_flow_maps(dp->skel, &dp->config, 0, dp->cpus, err);
+	return program_make_flow_maps(dp->skel, &dp->config, dp->cpus, err);
 }
 
 static int write_config(struct dataplane *dp, struct err *err)

@@ -38,35 +38,35 @@ int program_open(const struct config *config, unsigned int cpus,
 	return 0;
 }
 
-static int make_flow_map(int outer_fd, const char *name, size_t key_size,
-			 __u32 entries, __u32 cpu)
+int program_make_flow_map(const struct fairlead_bpf *skel, bool v6, __u32 entries,
+			  __u32 cpu)
 {
-	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, name, key_size,
-						sizeof(struct flow), entries, NULL);
+	int outer = bpf_map__fd(v6 ? skel->maps.flows6 : skel->maps.flows4);
+	_cleanup_close_ int fd =
+		bpf_map_create(BPF_MAP_TYPE_LRU_HASH, v6 ? "flows6" : "flows4",
+			       v6 ? sizeof(struct flow_key6) : sizeof(struct flow_key4),
+			       sizeof(struct flow), entries, NULL);
 
-	if (fd >= 0 && bpf_map_update_elem(outer_fd, &cpu, &fd, BPF_ANY) == 0)
-		return 0;
-	return -errno;
+	if (fd < 0 || bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY))
+		return -errno;
+	return TAKE_FD(fd);
 }
 
 /* One inner flow map for each CPU that may ever run packets. */
 int program_make_flow_maps(struct fairlead_bpf *skel, const struct config *config,
-			   unsigned int first, unsigned int n, struct err *err)
+			   unsigned int n, struct err *err)
 {
-	int fd4 = bpf_map__fd(skel->maps.flows4), fd6 = bpf_map__fd(skel->maps.flows6);
 	__u32 entries = config->flows_per_cpu;
-	unsigned int cpu;
-	int rc;
+	unsigned int i;
 
-	for (cpu = first; cpu < first + n; cpu++) {
-		rc = make_flow_map(fd4, "flows4", sizeof(struct flow_key4), entries, cpu);
-		if (!rc)
-			rc = make_flow_map(fd6, "flows6", sizeof(struct flow_key6),
-					   entries, cpu);
-		if (rc)
-			return err_set(err, rc,
+	for (i = 0; i < 2 * n; i++) {
+		int fd = program_make_flow_map(skel, i >= n, entries, i % n);
+
+		if (fd < 0)
+			return err_set(err, fd,
 				       "cannot make the flow map of CPU %u (%u entries): %s; fewer 'flows' need less memory",
-				       cpu, entries, strerror(-rc));
+				       i % n, entries, strerror(-fd));
+		close(fd);
 	}
 	return 0;
 }

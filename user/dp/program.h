@@ -8,6 +8,7 @@
  * to a process that only tries things out. Nothing here pins or attaches.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "abi.h"
@@ -26,9 +27,15 @@ void program_key_words(const uint8_t key[16], __u64 words[2]);
 int program_open(const struct config *config, unsigned int cpus,
 		 struct fairlead_bpf **out, struct err *err);
 
-/* Flow maps of the CPUs from `first` on, `n` of them, into a loaded program. */
+/*
+ * An empty flow map for packets on a CPU, in the place of the one before.
+ * Returns its descriptor, which the program does not need, or -errno.
+ */
+int program_make_flow_map(const struct fairlead_bpf *skel, bool v6, __u32 entries,
+			  __u32 cpu);
+/* Flow maps of `n` CPUs. */
 int program_make_flow_maps(struct fairlead_bpf *skel, const struct config *config,
-			   unsigned int first, unsigned int n, struct err *err);
+			   unsigned int n, struct err *err);
 
 /* The file descriptors that publishing writes to; the rest of *k is zero. */
 void program_maps(const struct fairlead_bpf *skel, unsigned int cpus,

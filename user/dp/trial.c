@@ -184,6 +184,15 @@ static int load(struct trial *t, struct err *err)
 	return rc ? load_failed(rc, err) : 0;
 }
 
+static int make_flows(struct trial *t, struct err *err)
+{
+	t->flows4 = program_make_flow_map(t->skel, false, FLOWS, t->cpu);
+	t->flows6 = program_make_flow_map(t->skel, true, FLOWS, t->cpu);
+	if (t->flows4 >= 0 && t->flows6 >= 0)
+		return 0;
+	return err_set(err, -ENOMEM, "cannot make the flow maps of CPU %u", t->cpu);
+}
+
 static int publish(struct trial *t, struct err *err)
 {
 	_cleanup_plan_ struct plan *none = NULL;
@@ -212,7 +221,7 @@ int trial_open(struct trial *t, struct cfg **cfg, struct err *err)
 	_cleanup_plan_ struct plan *none = NULL;
 	int rc;
 
-	*t = (struct trial){ 0 };
+	*t = (struct trial){ .flows4 = -1, .flows6 = -1 };
 	rc = plan_new(&none, err);
 	if (!rc)
 		rc = choose_cpu(t, err);
@@ -222,6 +231,8 @@ int trial_open(struct trial *t, struct cfg **cfg, struct err *err)
 		rc = make_hops(t, err);
 	if (!rc)
 		rc = load(t, err);
+	if (!rc)
+		rc = make_flows(t, err);
 	if (!rc)
 		rc = publish(t, err);
 	if (rc)
@@ -233,11 +244,13 @@ void trial_close(struct trial *t)
 {
 	if (t->kernel_ready)
 		kernel_release(&t->kernel);
+	cleanup_close(&t->flows4);
+	cleanup_close(&t->flows6);
 	fairlead_bpf__destroy(t->skel);
 	plan_free(&t->plan);
 	cleanup_free(&t->hops);
 	cleanup_free(&t->addresses);
-	*t = (struct trial){ 0 };
+	*t = (struct trial){ .flows4 = -1, .flows6 = -1 };
 }
 
 /* Delete from the start until nothing is left. */
@@ -289,12 +302,12 @@ int trial_reset(struct trial *t, uint16_t mtu, struct err *err)
 {
 	int rc = clear_maps(t);
 
+	if (!rc)
+		rc = clear_hash(t->flows4, sizeof(struct flow_key4));
+	if (!rc)
+		rc = clear_hash(t->flows6, sizeof(struct flow_key6));
 	if (rc)
 		return err_set(err, rc, "cannot clear the maps: %s", strerror(-rc));
-	/* New ones: opening the old ones by id would take CAP_SYS_ADMIN. */
-	rc = program_make_flow_maps(t->skel, &t->config, t->cpu, 1, err);
-	if (rc)
-		return rc;
 	for (size_t i = 0; i < t->n_addresses; i++)
 		t->hops[i].mtu = mtu;
 	return publish_backends(&t->kernel, t->plan, err);

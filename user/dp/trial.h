@@ -38,6 +38,7 @@ struct trial {
 	size_t n_addresses;
 	struct config config;
 	unsigned int cpus, cpu;
+	int flows4, flows6; /* maps of the CPU; -1: none */
 };
 
 /* What a packet's counters may be asked for. */
