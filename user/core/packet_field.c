@@ -226,19 +226,12 @@ static int parse_address(const char *key, const char *value,
 static int parse_mac(const char *key, const char *value, char text[PACKET_FIELD_MAX],
 		     struct err *err)
 {
-	unsigned int b[6];
 	uint8_t mac[6];
-	int end = 0;
+	int rc = wire_parse_mac(value, key, mac, err);
 
-	if (sscanf(value, "%2x:%2x:%2x:%2x:%2x:%2x%n", &b[0], &b[1], &b[2], &b[3],
-		   &b[4], &b[5], &end) != 6 || value[end])
-		return err_set(err, -EINVAL,
-			       "'%s' %s is not a MAC address; allowed: 02:00:00:00:00:01",
-			       key, QUOTE(value));
-	for (int i = 0; i < 6; i++)
-		mac[i] = b[i];
-	put_mac(text, mac);
-	return 0;
+	if (!rc)
+		put_mac(text, mac);
+	return rc;
 }
 
 int packet_field_parse(const char *key, const char *value,

@@ -198,6 +198,7 @@ static int unescape(const char **at)
 static int read_quoted(struct cursor *c, struct packet *out)
 {
 	_cleanup_free_ char *bytes = malloc(strlen(c->at) + 1);
+	const char *start = c->at;
 	size_t n = 0;
 	int byte;
 
@@ -213,6 +214,7 @@ static int read_quoted(struct cursor *c, struct packet *out)
 				       "the text has an escape that is not known; allowed: \\n, \\r, \\t, \\0, \\\\, \\\", \\xHH");
 		bytes[n] = byte;
 	}
+	c->token = start;
 	if (!*c->at)
 		return err_set(c->err, -EINVAL, "the text has no closing '\"'");
 	c->at++;

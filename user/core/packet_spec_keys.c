@@ -70,30 +70,14 @@ static int set_id(struct packet_spec *spec, const char *value, struct err *err)
 		      &spec->id, err);
 }
 
-static int read_mac(const char *value, const char *what, uint8_t mac[6],
-		    struct err *err)
-{
-	unsigned int b[6];
-	int end = 0;
-
-	if (sscanf(value, "%2x:%2x:%2x:%2x:%2x:%2x%n", &b[0], &b[1], &b[2], &b[3],
-		   &b[4], &b[5], &end) != 6 || value[end])
-		return err_set(err, -EINVAL,
-			       "%s %s is not a MAC address; allowed: 02:00:00:00:00:01",
-			       what, QUOTE(value));
-	for (int i = 0; i < 6; i++)
-		mac[i] = b[i];
-	return 0;
-}
-
 static int set_smac(struct packet_spec *spec, const char *value, struct err *err)
 {
-	return read_mac(value, "'smac'", spec->smac, err);
+	return wire_parse_mac(value, "'smac'", spec->smac, err);
 }
 
 static int set_dmac(struct packet_spec *spec, const char *value, struct err *err)
 {
-	return read_mac(value, "'dmac'", spec->dmac, err);
+	return wire_parse_mac(value, "'dmac'", spec->dmac, err);
 }
 
 /* Cuts the text at the next ','; NULL after the last piece. */

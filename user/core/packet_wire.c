@@ -2,8 +2,11 @@
 #include "packet_wire.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "quote.h"
 
 uint32_t wire_sum(uint32_t sum, const uint8_t *data, size_t size)
 {
@@ -31,6 +34,21 @@ uint32_t wire_sum_pseudo(const struct addr *src, const struct addr *dst,
 
 	sum = wire_sum(sum, (const uint8_t *)&src->v4, length);
 	return wire_sum(sum, (const uint8_t *)&dst->v4, length);
+}
+
+int wire_parse_mac(const char *text, const char *what, uint8_t mac[6], struct err *err)
+{
+	unsigned int b[6];
+	int end = 0;
+
+	if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &b[0], &b[1], &b[2], &b[3], &b[4],
+		   &b[5], &end) != 6 || text[end])
+		return err_set(err, -EINVAL,
+			       "%s %s is not a MAC address; allowed: 02:00:00:00:00:01",
+			       what, QUOTE(text));
+	for (int i = 0; i < 6; i++)
+		mac[i] = b[i];
+	return 0;
 }
 
 bool wire_is_extension(uint8_t protocol)

@@ -54,6 +54,9 @@ uint16_t wire_sum_finish(uint32_t sum);
 uint32_t wire_sum_pseudo(const struct addr *src, const struct addr *dst,
 			 uint8_t protocol, size_t size);
 
+/* "02:00:00:00:00:01"; -EINVAL with a sentence about `what`. */
+int wire_parse_mac(const char *text, const char *what, uint8_t mac[6], struct err *err);
+
 /* IPv6 extension headers that are walked over; not the fragment header. */
 bool wire_is_extension(uint8_t protocol);
 /* Of such a header, by its first two bytes. */
