@@ -106,14 +106,14 @@ demo: deps
 install: all
 	install -D -m 755 -t $(DESTDIR)$(SBINDIR) $(O)/fairleadd $(O)/fairlead
 	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man8 docs/fairlead.8 docs/fairleadd.8
-	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man5 docs/fairlead.yaml.5
+	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man5 docs/fairlead.yaml.5 docs/fairlead.test.5
 	install -D -m 644 docs/bash-completion/fairlead $(DESTDIR)$(BASHCOMPDIR)/fairlead
 	install -d -m 755 $(DESTDIR)$(UNITDIR) $(DESTDIR)/etc/fairlead
 	sed 's|@SBINDIR@|$(SBINDIR)|' docs/fairleadd.service > $(DESTDIR)$(UNITDIR)/fairleadd.service
 	install -m 640 docs/fairlead.yaml.example $(DESTDIR)/etc/fairlead/
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,fairleadd fairlead) \
-		$(addprefix $(DESTDIR)$(MANDIR)/,man8/fairlead.8 man8/fairleadd.8 man5/fairlead.yaml.5) \
+		$(addprefix $(DESTDIR)$(MANDIR)/,man8/fairlead.8 man8/fairleadd.8 man5/fairlead.yaml.5 man5/fairlead.test.5) \
 		$(DESTDIR)$(BASHCOMPDIR)/fairlead $(DESTDIR)$(UNITDIR)/fairleadd.service
 dist:
 	$(Q)mkdir -p $(O)

@@ -13,3 +13,5 @@ $(BPF_TESTS): $(O)/tests/bpf/%: $(O)/tests/bpf/%.o $(BPF_TEST_OBJS)
 
 # It runs the bench.
 $(O)/tests/bpf/test_bench: | $(O)/tests/bench/bench
+# It runs the command.
+$(O)/tests/bpf/test_fixtures: | $(O)/fairlead
