@@ -111,7 +111,8 @@ static __always_inline bool ct_is_idle(const struct pkt *pkt, bool v6, __u32 see
 {
 	__u8 protocol = v6 ? pkt->key6.protocol : pkt->key4.protocol;
 
-	return now - seen > pkt->vip->udp_idle && protocol == IPPROTO_UDP;
+	/* Another CPU's clock may be a tick ahead. */
+	return now > seen && now - seen > pkt->vip->udp_idle && protocol == IPPROTO_UDP;
 }
 
 /*

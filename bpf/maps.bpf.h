@@ -70,6 +70,15 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 } acls6 SEC(".maps");
 
+/* Daemon writes, and reads when it adopts the maps; packets do not. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_VIPS);
+	__type(key, __u32);
+	__type(value, struct vip_record);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+} vip_records SEC(".maps");
+
 /*
  * Shape of the inner tables; BPF_F_INNER_MAP lets each have its own size. Inner
  * maps give sizes, not types: clang 14 writes only a forward declaration of a

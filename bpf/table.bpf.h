@@ -25,30 +25,15 @@ static __always_inline __u8 table_hash_mode(const struct pkt *pkt)
 static __noinline __u64 table_hash_mode4(const struct pkt *pkt)
 {
 	struct flow_hash_key key = { flow_hash_key.k0, flow_hash_key.k1 };
-	__u8 parts = flow_hash_parts(table_hash_mode(pkt));
-	const struct flow_key4 *k = &pkt->key4;
 
-	return flow_hash4(key, parts & FLOW_HASH_SOURCE ? k->src : 0,
-			  parts & FLOW_HASH_DEST ? k->dst : 0,
-			  parts & FLOW_HASH_SPORT ? k->sport : 0,
-			  parts & FLOW_HASH_DPORT ? k->dport : 0,
-			  parts & FLOW_HASH_PROTOCOL ? k->protocol : 0);
+	return flow_hash_mode4(key, table_hash_mode(pkt), &pkt->key4);
 }
 
 static __noinline __u64 table_hash_mode6(const struct pkt *pkt)
 {
 	struct flow_hash_key key = { flow_hash_key.k0, flow_hash_key.k1 };
-	__u8 parts = flow_hash_parts(table_hash_mode(pkt));
-	const struct flow_key6 *k = &pkt->key6;
-	__be32 src[4] = {}, dst[4] = {};
 
-	if (parts & FLOW_HASH_SOURCE)
-		__builtin_memcpy(src, k->src, sizeof(src));
-	if (parts & FLOW_HASH_DEST)
-		__builtin_memcpy(dst, k->dst, sizeof(dst));
-	return flow_hash6(key, src, dst, parts & FLOW_HASH_SPORT ? k->sport : 0,
-			  parts & FLOW_HASH_DPORT ? k->dport : 0,
-			  parts & FLOW_HASH_PROTOCOL ? k->protocol : 0);
+	return flow_hash_mode6(key, table_hash_mode(pkt), &pkt->key6);
 }
 
 static __always_inline __u64 table_hash(const struct pkt *pkt, bool v6)

@@ -3,9 +3,10 @@
 #define FAIRLEAD_VIP_BPF_H
 
 /*
- * Which VIP, if any, is a packet for? One lookup for a VIP's packet, two for a
- * packet that is not ours: the address entry says whether the address is ours
- * at all and whether it is worth looking for a VIP of any port.
+ * Which VIP, if any, is a packet for? One lookup for a VIP of one port, two for
+ * a packet that is not ours: the address entry says whether the address is ours
+ * at all and whether it is worth looking for other services. The tries of
+ * prefixes are asked only while there are VIPs that are prefixes.
  *
  * `v6` is a constant at each call site, so that every lookup has one map
  * pointer and the verifier inlines it.
@@ -36,11 +37,33 @@ vip_lookup(const struct pkt *pkt, bool v6, __be16 port, __u8 protocol)
 	return bpf_map_lookup_elem(&vips6, &key6);
 }
 
+/* enum vip_prefixes; the daemon writes it. */
+__u32 vip_prefixes;
+
+static __noinline const struct vip *vip_prefix4(const struct pkt *pkt)
+{
+	struct prefix_key4 key = { .prefix_len = 32, .addr = pkt->key4.dst };
+
+	return bpf_map_lookup_elem(&prefixes4, &key);
+}
+
+static __noinline const struct vip *vip_prefix6(const struct pkt *pkt)
+{
+	struct prefix_key6 key = { .prefix_len = 128 };
+
+	__builtin_memcpy(key.addr, pkt->key6.dst, sizeof(key.addr));
+	return bpf_map_lookup_elem(&prefixes6, &key);
+}
+
 /* NULL: not an address of ours. */
 static __always_inline const struct vip *vip_address(const struct pkt *pkt,
 						     bool v6)
 {
-	return vip_lookup(pkt, v6, 0, 0);
+	const struct vip *address = vip_lookup(pkt, v6, 0, 0);
+
+	if (address || !(vip_prefixes & (v6 ? VIP_PREFIXES6 : VIP_PREFIXES4)))
+		return address;
+	return v6 ? vip_prefix6(pkt) : vip_prefix4(pkt);
 }
 
 /*
@@ -81,12 +104,26 @@ static __always_inline int vip_find(struct pkt *pkt, bool v6)
 
 /*
  * The VIP that takes later fragments whose first was not seen: the daemon gives
- * it port 0 and the fragment header's number on the address.
+ * it port 0 and the fragment header's number, on the address or among the
+ * services. Protocols without ports need none: each fragment has all there is.
  */
 static __always_inline int vip_find_fragment(struct pkt *pkt, bool v6)
 {
+	__u8 protocol = v6 ? pkt->key6.protocol : pkt->key4.protocol;
+	const struct vip *address;
+
+	if (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP)
+		return vip_find(pkt, v6);
 	pkt->vip = vip_lookup(pkt, v6, 0, IPPROTO_FRAGMENT);
-	return pkt->vip ? 0 : -DROP_REASON_FRAGMENT_UNKNOWN;
+	if (pkt->vip)
+		return 0;
+	address = vip_address(pkt, v6);
+	if (address && address->flags & VIP_SERVICES)
+		pkt->vip = vip_service(address->id, IPPROTO_FRAGMENT, 0);
+	if (pkt->vip && pkt->vip->flags & VIP_FRAGMENT_HASH)
+		return 0;
+	pkt->vip = NULL;
+	return -DROP_REASON_FRAGMENT_UNKNOWN;
 }
 
 #endif

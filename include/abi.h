@@ -57,7 +57,8 @@ struct vip_key6 {
 /*
  * Each VIP address also has an entry with port 0 and protocol 0: it says that
  * the address is ours whatever the port. Its `id` is the group under which the
- * services trie has the VIPs of the address that are not for one port.
+ * services trie has the VIPs of the address that are not for one port. VIPs of
+ * a prefix are in the services as well, and its address entry in a trie.
  */
 enum vip_flag {
 	VIP_ADDRESS = 1 << 0,  /* the address entry, not a service */
@@ -109,10 +110,29 @@ struct service_key {
 	__be16 port;
 };
 
+/* Which tries of prefixes have something: packets look into no other. */
+enum vip_prefixes {
+	VIP_PREFIXES4 = 1 << 0,
+	VIP_PREFIXES6 = 1 << 1,
+};
+
 #define SERVICE_PREFIX_LEN_MAX 64
 #define SERVICE_PREFIX_ANY_PROTOCOL 32
 #define SERVICE_PREFIX_ANY_PORT 48
 #define MAX_SERVICES (16 * MAX_VIPS)
+
+/*
+ * A VIP that no entry of vips4 or vips6 spells out, by its id: for the daemon
+ * that adopts the maps. Packets do not read it.
+ */
+struct vip_record {
+	__u8 addr[16]; /* IPv4 in the first four bytes */
+	__be16 port, port_last;
+	__u8 prefix_len;
+	__u8 protocol; /* 0: any */
+	__u8 v6;
+	__u8 pad;
+};
 
 /* Key of the tries of VIP addresses that are prefixes; value: struct vip. */
 struct prefix_key4 {
@@ -308,6 +328,7 @@ _Static_assert(sizeof(struct vip_key4) == 8, "vip_key4");
 _Static_assert(sizeof(struct vip_key6) == 20, "vip_key6");
 _Static_assert(sizeof(struct vip) == 16, "vip");
 _Static_assert(sizeof(struct service_key) == 12, "service_key");
+_Static_assert(sizeof(struct vip_record) == 24, "vip_record");
 _Static_assert(sizeof(struct prefix_key4) == 8, "prefix_key4");
 _Static_assert(sizeof(struct prefix_key6) == 20, "prefix_key6");
 _Static_assert(sizeof(struct acl_key4) == 12, "acl_key4");

@@ -161,6 +161,34 @@ flow_hash6(struct flow_hash_key key, const __be32 *src, const __be32 *dst,
 	return flow_hash_finish(&s);
 }
 
+/* The same of a VIP's hash mode. */
+static inline __attribute__((always_inline)) __u64
+flow_hash_mode4(struct flow_hash_key key, __u8 mode, const struct flow_key4 *flow)
+{
+	__u8 parts = flow_hash_parts(mode);
+
+	return flow_hash4(key, parts & FLOW_HASH_SOURCE ? flow->src : 0,
+			  parts & FLOW_HASH_DEST ? flow->dst : 0,
+			  parts & FLOW_HASH_SPORT ? flow->sport : 0,
+			  parts & FLOW_HASH_DPORT ? flow->dport : 0,
+			  parts & FLOW_HASH_PROTOCOL ? flow->protocol : 0);
+}
+
+static inline __attribute__((always_inline)) __u64
+flow_hash_mode6(struct flow_hash_key key, __u8 mode, const struct flow_key6 *flow)
+{
+	__u8 parts = flow_hash_parts(mode);
+	__be32 src[4] = { 0 }, dst[4] = { 0 };
+
+	if (parts & FLOW_HASH_SOURCE)
+		__builtin_memcpy(src, flow->src, sizeof(src));
+	if (parts & FLOW_HASH_DEST)
+		__builtin_memcpy(dst, flow->dst, sizeof(dst));
+	return flow_hash6(key, src, dst, parts & FLOW_HASH_SPORT ? flow->sport : 0,
+			  parts & FLOW_HASH_DPORT ? flow->dport : 0,
+			  parts & FLOW_HASH_PROTOCOL ? flow->protocol : 0);
+}
+
 /* Slot of a hash in a table of the given size (Lemire's multiply and shift). */
 static inline __attribute__((always_inline)) __u32
 flow_hash_slot(__u64 hash, __u32 table_size)

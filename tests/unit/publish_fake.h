@@ -30,17 +30,30 @@ static int fake_close(int fd);
 #include "sys/kmap.h"
 
 #define FAKE_IDS 1024 /* ids that the tests come to */
-#define FAKE_VIPS 64
+#define FAKE_VIPS 512
+#define FAKE_ACLS 256
 #define FAKE_TABLES 256 /* inner maps alive at a time */
 #define FAKE_FD 1000
 
-enum fake_map { MAP_VIPS4 = 1, MAP_VIPS6, MAP_SERVICES, MAP_TABLES, MAP_BACKENDS, MAP_EGRESS,
-		MAP_VIP_COUNTERS, MAP_BACKEND_COUNTERS };
+/* Those of VIPs are numbered as enum vip_map. */
+enum fake_map { MAP_VIPS4 = 1, MAP_VIPS6, MAP_PREFIXES4, MAP_PREFIXES6, MAP_SERVICES,
+		MAP_RECORDS, MAP_TABLES, MAP_BACKENDS, MAP_EGRESS,
+		MAP_VIP_COUNTERS, MAP_BACKEND_COUNTERS, MAP_NEW_FLOW_COUNTERS,
+		MAP_ACLS4, MAP_ACLS6 };
 
 struct fake_vip {
 	bool used;
 	struct vip_key6 key; /* shorter ones fill the first bytes */
-	struct vip value;
+	union {
+		struct vip value;
+		struct vip_record record;
+	};
+};
+
+struct fake_acl {
+	bool used;
+	struct acl_key6 key; /* the shorter one fills the first bytes */
+	struct acl_entry value;
 };
 
 /* An inner map; it lives while an fd or an outer entry holds it. */
@@ -53,7 +66,10 @@ struct fake_table {
 };
 
 struct fake_maps {
-	struct fake_vip vips[3][FAKE_VIPS]; /* by map, from MAP_VIPS4 on */
+	struct fake_vip vips[VIP_MAP__MAX][FAKE_VIPS]; /* by map, from MAP_VIPS4 on */
+	size_t high[VIP_MAP__MAX]; /* no element of the map is behind it */
+	uint32_t prefixes;
+	struct fake_acl acls[2][FAKE_ACLS]; /* by map, from MAP_ACLS4 on */
 	int table[FAKE_IDS]; /* index into the inner maps; -1: none */
 	struct backend backends[FAKE_IDS];
 	uint8_t vip_counted[FAKE_IDS], backend_counted[FAKE_IDS];
@@ -131,13 +147,35 @@ static inline void fake_wrote(void)
 
 static inline struct fake_vip *fake_vip(int fd, const void *key, size_t size, bool make)
 {
-	static const size_t sizes[] = { sizeof(struct vip_key4), sizeof(struct vip_key6),
-					sizeof(struct service_key) };
 	struct fake_vip *list = fake.vips[fd - MAP_VIPS4], *free_one = NULL;
+	size_t *high = &fake.high[fd - MAP_VIPS4], i;
+
+	assert_int_equal(size, vip_map_key_size(fd - MAP_VIPS4));
+	for (i = 0; i < *high; i++) {
+		if (list[i].used && !memcmp(&list[i].key, key, size))
+			return &list[i];
+		if (!list[i].used && !free_one)
+			free_one = &list[i];
+	}
+	if (!make)
+		return NULL;
+	if (!free_one) {
+		assert_in_range(*high, 0, FAKE_VIPS - 1);
+		free_one = &list[(*high)++];
+	}
+	*free_one = (struct fake_vip){ .used = true };
+	memcpy(&free_one->key, key, size);
+	return free_one;
+}
+
+static inline struct fake_acl *fake_acl(int fd, const void *key, size_t size, bool make)
+{
+	struct fake_acl *list = fake.acls[fd - MAP_ACLS4], *free_one = NULL;
 	size_t i;
 
-	assert_int_equal(size, sizes[fd - MAP_VIPS4]);
-	for (i = 0; i < FAKE_VIPS; i++) {
+	assert_int_equal(size, fd == MAP_ACLS4 ? sizeof(struct acl_key4) :
+						  sizeof(struct acl_key6));
+	for (i = 0; i < FAKE_ACLS; i++) {
 		if (list[i].used && !memcmp(&list[i].key, key, size))
 			return &list[i];
 		if (!list[i].used && !free_one)
@@ -146,7 +184,7 @@ static inline struct fake_vip *fake_vip(int fd, const void *key, size_t size, bo
 	if (!make)
 		return NULL;
 	assert_non_null(free_one);
-	*free_one = (struct fake_vip){ .used = true };
+	*free_one = (struct fake_acl){ .used = true };
 	memcpy(&free_one->key, key, size);
 	return free_one;
 }
@@ -169,8 +207,11 @@ static inline void fake_put(int fd, const char *key, size_t key_size, const char
 	switch (fd) {
 	case MAP_VIPS4:
 	case MAP_VIPS6:
+	case MAP_PREFIXES4:
+	case MAP_PREFIXES6:
 	case MAP_SERVICES:
-		assert_int_equal(value_size, sizeof(struct vip));
+	case MAP_RECORDS:
+		assert_int_equal(value_size, vip_map_value_size(fd - MAP_VIPS4));
 		memcpy(&fake_vip(fd, key, key_size, true)->value, value, value_size);
 		break;
 	case MAP_TABLES:
@@ -186,6 +227,13 @@ static inline void fake_put(int fd, const char *key, size_t key_size, const char
 		break;
 	case MAP_VIP_COUNTERS:
 		fake.vip_counted[fake_id(key, key_size)] = 0;
+		break;
+	case MAP_ACLS4:
+	case MAP_ACLS6:
+		assert_int_equal(value_size, sizeof(struct acl_entry));
+		memcpy(&fake_acl(fd, key, key_size, true)->value, value, value_size);
+		break;
+	case MAP_NEW_FLOW_COUNTERS:
 		break;
 	case MAP_BACKEND_COUNTERS:
 		fake.backend_counted[fake_id(key, key_size)] = 0;
@@ -223,9 +271,14 @@ int kmap_delete(int fd, const void *keys, size_t key_size, size_t n)
 	for (i = 0; i < done; i++) {
 		const char *key = (const char *)keys + i * key_size;
 		struct fake_vip *vip;
+		struct fake_acl *acl;
 
 		if (fd == MAP_TABLES) {
 			fake.table[fake_id(key, key_size)] = -1;
+		} else if (fd == MAP_ACLS4 || fd == MAP_ACLS6) {
+			acl = fake_acl(fd, key, key_size, false);
+			if (acl)
+				acl->used = false;
 		} else {
 			vip = fake_vip(fd, key, key_size, false);
 			if (vip)
@@ -245,6 +298,10 @@ static inline uint64_t fake_digest(const struct table_line *lines, size_t n)
 	for (i = 0; i < n * sizeof(*lines); i++)
 		digest = fnv64_byte(digest, bytes[i]);
 	return digest;
+}
+
+void kmap_wait_for_packets(void)
+{
 }
 
 int kmap_table_create(const void *lines, size_t n)

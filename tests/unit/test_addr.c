@@ -131,109 +131,6 @@ static void ipv4_sorts_before_ipv6_and_then_by_bytes(void **state)
 		}
 }
 
-static void check_vip(const char *in, const char *expected, uint16_t port,
-		      uint8_t protocol)
-{
-	char text[VIP_SPEC_TEXT_MAX];
-	struct vip_spec spec;
-	struct err err = { 0 };
-
-	if (vip_spec_parse(in, &spec, &err))
-		fail_msg("%s", err.text);
-	assert_string_equal(vip_spec_format(&spec, text), expected);
-	assert_int_equal(spec.port, port);
-	assert_int_equal(spec.protocol, protocol);
-}
-
-static void vips_are_read_and_printed(void **state)
-{
-	(void)state;
-	check_vip("203.0.113.10:443/tcp", "203.0.113.10:443/tcp", 443,
-		  IPPROTO_TCP);
-	check_vip("[2001:DB8::0:10]:65535/udp", "[2001:db8::10]:65535/udp",
-		  65535, IPPROTO_UDP);
-	check_vip("203.0.113.10:any/udp", "203.0.113.10:any/udp", 0, IPPROTO_UDP);
-	/* the longest */
-	check_vip("[fdff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]:65535/tcp",
-		  "[fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535/tcp", 65535,
-		  IPPROTO_TCP);
-}
-
-static void bad_vips_are_refused_with_the_reason(void **state)
-{
-	static const struct {
-		const char *text, *why;
-	} rows[] = {
-		{ "", "has no protocol" },
-		{ "203.0.113.10:443", "has no protocol" },
-		{ "203.0.113.10", "has no protocol" },
-		{ "203.0.113.10/tcp", "has no port" },
-		{ "[2001:db8::1]/tcp", "has no port" },
-		{ "[2001:db8::1/tcp", "has no port" },
-		{ "[:1/tcp", "has no port" },
-		{ "2001:db8::1:443/tcp", "without brackets" },
-		{ "[203.0.113.10]:443/tcp", "brackets around an IPv4 address" },
-		{ "203.0.113.10:0/tcp", "port '0' is out of range" },
-		{ "203.0.113.10:65536/tcp", "port '65536' is out of range" },
-		{ "203.0.113.10:/tcp", "port '' is not a number" },
-		{ "203.0.113.10:http/tcp", "port 'http' is not a number" },
-		{ "203.0.113.10:ANY/tcp", "allowed: 1 to 65535, or any" },
-		{ "203.0.113.10:443/TCP", "protocol 'TCP' is not known" },
-		{ "203.0.113.10:443/sctp", "allowed: tcp, udp" },
-		{ "203.0.113.10:443/", "protocol '' is not known" },
-		{ "203.0.113.10:443/tcp/udp",
-		  "port '443/tcp' is not a number" },
-		{ "224.0.0.1:443/tcp", "is a multicast address" },
-		{ ":443/tcp", "address '' is not an IP address" },
-		{ "[]:443/tcp", "address '' is not an IP address" },
-	};
-	struct vip_spec spec = { .port = 7 };
-	struct err err;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		if (vip_spec_parse(rows[i].text, &spec, &err) != -EINVAL)
-			fail_msg("accepted: %s", rows[i].text);
-		if (!strstr(err.text, rows[i].why))
-			fail_msg("'%s' is not in '%s'", rows[i].why, err.text);
-		assert_ptr_equal(strstr(err.text, "vip '"), err.text);
-		assert_non_null(strstr(err.text, "; allowed: "));
-	}
-	assert_int_equal(spec.port, 7);
-}
-
-static void a_vip_longer_than_any_address_is_refused(void **state)
-{
-	char text[1000];
-	struct vip_spec spec;
-	struct err err;
-
-	(void)state;
-	memset(text, '1', sizeof(text));
-	snprintf(text + sizeof(text) - 10, 10, ".2:80/tcp");
-	assert_int_equal(vip_spec_parse(text, &spec, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "is too long"));
-}
-
-static void vips_sort_by_address_port_and_protocol(void **state)
-{
-	static const char *const sorted[] = {
-		"9.0.0.1:443/tcp",	"10.0.0.1:any/tcp",   "10.0.0.1:80/tcp",
-		"10.0.0.1:80/udp",	"10.0.0.1:443/tcp",   "10.0.0.2:1/tcp",
-		"[2001:db8::]:any/udp", "[2001:db8::]:1/tcp",
-	};
-	struct vip_spec a, b;
-
-	(void)state;
-	for (size_t i = 0; i + 1 < sizeof(sorted) / sizeof(*sorted); i++) {
-		assert_int_equal(vip_spec_parse(sorted[i], &a, NULL), 0);
-		assert_int_equal(vip_spec_parse(sorted[i + 1], &b, NULL), 0);
-		assert_true(vip_spec_compare(&a, &b) < 0);
-		assert_true(vip_spec_compare(&b, &a) > 0);
-		assert_int_equal(vip_spec_compare(&a, &a), 0);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,10 +138,6 @@ int main(void)
 		cmocka_unit_test(formatted_ipv6_is_read_back_by_inet_pton),
 		cmocka_unit_test(addresses_that_no_host_has_are_refused),
 		cmocka_unit_test(ipv4_sorts_before_ipv6_and_then_by_bytes),
-		cmocka_unit_test(vips_are_read_and_printed),
-		cmocka_unit_test(bad_vips_are_refused_with_the_reason),
-		cmocka_unit_test(a_vip_longer_than_any_address_is_refused),
-		cmocka_unit_test(vips_sort_by_address_port_and_protocol),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,6 +92,20 @@ static void whatever_stands_twice_is_refused_with_both_lines(void **state)
 		     "- address: '[2001:DB8:0::1]:1/tcp'\n",
 		  "5:3: vip '[2001:db8::1]:1/tcp' is already on line 3; "
 		  "allowed: each vip once" },
+		{ IF "vips:\n"
+		     "- address: 10.0.0.1:80-90/tcp\n"
+		     "- address: 10.0.0.1:82/tcp\n"
+		     "- address: 10.0.0.1:82-90/tcp\n"
+		     "- address: 10.0.0.1:85-95/udp\n"
+		     "- address: 10.0.0.1:85-95/tcp\n",
+		  "7:3: vip '10.0.0.1:85-95/tcp' shares some of its ports with vip "
+		  "'10.0.0.1:82-90/tcp', but not all; allowed: ranges that lie apart, "
+		  "or one inside the other" },
+		{ IF "vips:\n"
+		     "- address: 10.0.0.1/32:80-90/tcp\n"
+		     "- address: 10.0.0.1:80-90/tcp\n",
+		  "4:3: vip '10.0.0.1:80-90/tcp' is already on line 3; "
+		  "allowed: each vip once" },
 		{ IF "pools:\n  web: {}\n  api: {}\n  web: {}\n",
 		  "5:3: pool 'web': it is already on line 3; allowed: each "
 		  "pool once" },

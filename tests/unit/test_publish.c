@@ -362,14 +362,14 @@ static void failed_write_of_next_hops_is_made_good_by_the_next(void **state)
 
 static const struct vip *address_entry(const char *vip)
 {
-	const struct fake_vip *found;
 	struct vip_spec spec;
-	struct entry entry;
+	struct prefix prefix;
+	struct vip_entry entry;
 
 	assert_int_equal(vip_spec_parse(vip, &spec, NULL), 0);
-	entry_key(&spec, 0, 0, &entry);
-	found = fake_vip(MAP_VIPS4 + entry.map, entry.key, key_sizes[entry.map], false);
-	return found ? &found->value : NULL;
+	prefix = (struct prefix){ spec.addr, spec.prefix_len };
+	entry = vip_entry_address(&prefix);
+	return fake_entry(&entry);
 }
 
 #define VIPS(list) "interface: eth0\nvips: [" list "]\n"
@@ -390,7 +390,7 @@ static void each_address_has_one_entry_that_says_whether_it_has_services(void **
 	assert_int_equal(change(&k, none, a), 0);
 	assert_int_equal(count_vips(fake.vips[0]), 2 + 2);
 	assert_int_equal(count_vips(fake.vips[1]), 1);
-	assert_int_equal(count_vips(fake.vips[2]), 3);
+	assert_int_equal(count_vips(fake.vips[VIP_MAP_SERVICES]), 3);
 	assert_int_equal(address_entry("203.0.113.1:80/tcp")->flags,
 			 VIP_ADDRESS | VIP_SERVICES);
 	assert_int_equal(address_entry("203.0.113.2:80/tcp")->flags, VIP_ADDRESS);
@@ -400,7 +400,7 @@ static void each_address_has_one_entry_that_says_whether_it_has_services(void **
 	assert_int_equal(change(&k, a, b), 0);
 	assert_int_equal(count_vips(fake.vips[0]), 1 + 1);
 	assert_int_equal(count_vips(fake.vips[1]), 0);
-	assert_int_equal(count_vips(fake.vips[2]), 1);
+	assert_int_equal(count_vips(fake.vips[VIP_MAP_SERVICES]), 1);
 	assert_int_equal(address_entry("203.0.113.1:80/tcp")->flags,
 			 VIP_ADDRESS | VIP_SERVICES);
 	assert_null(address_entry("203.0.113.2:80/tcp"));

@@ -12,31 +12,21 @@ static struct {
 	unsigned int steps;
 } watch;
 
-static const struct vip *find_hashed(const struct vip_spec *spec, uint16_t port,
-				     uint8_t protocol)
-{
-	const struct fake_vip *found;
-	struct entry entry;
-
-	entry_key(spec, port, protocol, &entry);
-	found = fake_vip(MAP_VIPS4 + entry.map, entry.key, key_sizes[entry.map], false);
-	return found ? &found->value : NULL;
-}
-
+/* The entry of the VIP itself, whether or not another is more specific. */
 static const struct vip *packet_finds_vip(const struct vip_spec *spec)
 {
-	const struct vip *vip;
-	const struct fake_vip *found;
-	struct entry entry;
+	struct prefix prefix = { spec->addr, spec->prefix_len };
+	struct vip_entry entry = vip_entry_hashed(&spec->addr, spec->port, spec->protocol);
+	const struct vip *address;
 
-	if (spec->port)
-		return find_hashed(spec, spec->port, spec->protocol);
-	vip = find_hashed(spec, 0, 0);
-	if (!vip || !(vip->flags & VIP_SERVICES))
+	if (vip_spec_is_exact(spec))
+		return fake_entry(&entry);
+	entry = vip_entry_address(&prefix);
+	address = fake_entry(&entry);
+	if (!address || !(address->flags & VIP_SERVICES))
 		return NULL;
-	service_key(vip->id, spec->protocol, &entry);
-	found = fake_vip(MAP_SERVICES, entry.key, sizeof(struct service_key), false);
-	return found ? &found->value : NULL;
+	entry = vip_entry_service(address->id, spec->protocol, 0, SERVICE_PREFIX_ANY_PORT);
+	return fake_entry(&entry);
 }
 
 /* Every backend in the table can take packets, and is who it was. */

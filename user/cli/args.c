@@ -111,7 +111,7 @@ static int take_pair(const struct verb *verb, const char *word,
 
 static int need_option(const struct verb *verb, struct err *err)
 {
-	char name[VERB_NAME_MAX], list[256];
+	char name[VERB_NAME_MAX], list[400];
 	const char *keys[CLI_OPTION_MAX];
 	size_t n = count_options(verb);
 

@@ -23,7 +23,7 @@
 #include "writer.h"
 
 #define CLI_POSITIONAL_MAX 4
-#define CLI_OPTION_MAX	   8
+#define CLI_OPTION_MAX	   32
 #define CLI_WORD_MAX	   64 /* of the grammar */
 
 /* Exit statuses; those of <sysexits.h> where one says it. */

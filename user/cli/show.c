@@ -15,7 +15,7 @@ static const struct field vip_fields[] = {
 	{STRING("address")},	 {STRING("pool")},   {STRING("encap")},
 	{INTEGER("table_size")}, {STRING("digest")}, {INTEGER("backends")},
 	{INTEGER("packets")},	 {INTEGER("bytes")}, {INTEGER("new_flows")},
-	{INTEGER("drops")},
+	{INTEGER("drops")},	 {STRING("hash")},   {INTEGER("unremembered")},
 };
 
 /* The two that hold blanks come last: what stands before them stays fixed. */
@@ -69,7 +69,7 @@ static const struct field drop_fields[] = {
 
 static const struct field vip_counter_fields[] = {
 	{STRING("address")},	{INTEGER("packets")}, {INTEGER("bytes")},
-	{INTEGER("new_flows")}, {INTEGER("drops")},
+	{INTEGER("new_flows")}, {INTEGER("drops")},   {INTEGER("unremembered")},
 };
 
 static const struct field backend_counter_fields[] = {

@@ -8,6 +8,17 @@
 
 static const struct verb_option vip_options[] = {
 	{"pool", "NAME", "share the backends of this pool with other VIPs"},
+	{"hash", "5-tuple|source|source-dest|dest-port",
+	 "what of a packet chooses the backend"},
+	{"echo", "true|false", "whether the address answers ping"},
+	{"tcp_junk", "drop|pass", "TCP flags that no sender means"},
+	{"fragments", "first|hash", "follow the first, or all by addresses"},
+	{"oversize", "drop|send", "too big and no DF: drop, or send"},
+	{"udp_idle_timeout", "SECONDS", "silence that ends a UDP flow; 0: none"},
+	{"new_flow_limit", "NUMBER",
+	 "new flows a second and CPU that are remembered; 0: all"},
+	{"allow", "PREFIX,...", "take packets from these sources only; none"},
+	{"deny", "PREFIX,...", "take none from these sources; none"},
 	{"encap", "ipip|gue", "how packets travel to the backends"},
 	{"gue_port", "PORT", "UDP port of GUE, 1 to 65535"},
 	{"algorithm", "maglev|capped|ring|rendezvous",

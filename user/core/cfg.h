@@ -25,6 +25,7 @@
 #include "err.h"
 #include "outer.h"
 #include "prefix.h"
+#include "vip_spec.h"
 
 #define CFG_NAME_MAX 127 /* of pools and backends */
 #define CFG_WEIGHT_MAX 65535
@@ -196,6 +197,9 @@ struct cfg_vip *cfg_find_vip(const struct cfg *cfg, const struct vip_spec *spec)
 struct json_t;
 struct json_t *cfg_to_json(const struct cfg *cfg);
 int cfg_to_yaml(const struct cfg *cfg, char **text, struct err *err);
+
+/* The options of a VIP, those that have their defaults as well. */
+struct json_t *cfg_vip_options_json(const struct cfg_vip *vip);
 
 const char *admin_state_name(enum admin_state state);
 const char *all_down_name(enum all_down policy);

@@ -349,6 +349,8 @@ int cfg_check(struct cfg *cfg, struct err *err)
 	if (!rc)
 		rc = check_vips(cfg, err);
 	if (!rc)
+		rc = cfg_check_ranges(cfg, err);
+	if (!rc)
 		rc = check_pools(cfg, err);
 	if (rc < 0)
 		return rc;

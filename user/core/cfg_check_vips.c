@@ -58,7 +58,8 @@ static int check_addresses(const struct cfg *cfg, struct err *err)
 	for (size_t i = 0; i < cfg->n_vips && !rc; i++) {
 		const struct cfg_vip *vip = &cfg->vips[i];
 
-		if (!first || addr_compare(&first->spec.addr, &vip->spec.addr)) {
+		if (!first || first->spec.prefix_len != vip->spec.prefix_len ||
+		    addr_compare(&first->spec.addr, &vip->spec.addr)) {
 			first = vip;
 			hashed = NULL;
 		}

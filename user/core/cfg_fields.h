@@ -85,6 +85,8 @@ void cfg_remove_pool(struct cfg *cfg, struct cfg_pool *pool);
 void cfg_remove_vip(struct cfg *cfg, struct cfg_vip *vip);
 void cfg_remove_backend(struct cfg_pool *pool, struct cfg_backend *backend);
 
+/* No two VIPs share ports in part; a part of cfg_check. */
+int cfg_check_ranges(const struct cfg *cfg, struct err *err);
 /* What crosses the options of VIPs, which are sorted; a part of cfg_check. */
 int cfg_check_vip_options(struct cfg *cfg, struct err *err);
 

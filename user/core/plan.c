@@ -27,6 +27,7 @@ void plan_free(struct plan **plan)
 	free(p->backends);
 	free(p->tables);
 	free(p->vips);
+	vip_entries_clear(&p->entries);
 	free(p->acls);
 	free(p->members);
 	free(p);
@@ -169,7 +170,7 @@ static int copy_vips_and_tables(const struct plan *old, struct plan *copy)
 {
 	copy->vips = calloc(old->n_vips + 1, sizeof(*copy->vips));
 	copy->tables = calloc(old->n_tables + 1, sizeof(*copy->tables));
-	if (!copy->vips || !copy->tables)
+	if (!copy->vips || !copy->tables || vip_entries_copy(&old->entries, &copy->entries))
 		return -ENOMEM;
 
 	copy->n_vips = old->n_vips;
@@ -203,6 +204,7 @@ int plan_release(const struct plan *old, const struct plan_health *health,
 	kept->last_backend = old->last_backend;
 	kept->last_table = old->last_table;
 	kept->last_vip = old->last_vip;
+	kept->last_group = old->last_group;
 
 	rc = cfg_clone(old->cfg, &cfg, err);
 	if (rc)

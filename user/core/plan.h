@@ -24,6 +24,7 @@
 #include "abi.h"
 #include "cfg.h"
 #include "outer.h"
+#include "services.h"
 #include "table.h"
 
 /* How a backend may be used, from the kindest pool that lists it. */
@@ -78,11 +79,12 @@ struct plan {
 	size_t n_tables;
 	struct plan_vip *vips; /* sorted by spec */
 	size_t n_vips;
+	struct vip_entries entries; /* for the VIPs, or as found in the maps */
 	struct plan_acl *acls; /* sorted by VIP and prefix */
 	size_t n_acls;
 	struct plan_member *members;
 	/* Where the search for a free id goes on: freed ids rest a while. */
-	uint16_t last_backend, last_table, last_vip;
+	uint16_t last_backend, last_table, last_vip, last_group;
 };
 
 /* An empty plan: nothing is in the maps. */

@@ -422,6 +422,11 @@ int plan_make(struct cfg **cfg, const struct plan *old,
 		return rc;
 
 	plan_sort(plan);
+	plan->last_group = old->last_group;
+	rc = services_make(plan->vips, plan->n_vips, &old->entries, &plan->last_group,
+			   &plan->entries, err);
+	if (rc)
+		return rc;
 	plan->cfg = TAKE_PTR(*cfg);
 	*out = TAKE_PTR(plan);
 	return 0;

@@ -9,62 +9,127 @@
 
 #include "core/cleanup.h"
 #include "dp/publish.h"
+#include "dp/publish_acls.h"
+#include "dp/publish_vips.h"
 #include "sys/kmap.h"
-
-static int append_vip(struct plan *plan, const struct vip_spec *spec,
-		      const struct vip *vip)
-{
-	if (plan->n_vips >= 2 * MAX_VIPS)
-		return -E2BIG;
-	plan->vips[plan->n_vips++] = (struct plan_vip){
-		.spec = *spec, .id = vip->id, .table = vip->table };
-	return 0;
-}
 
 struct adoption {
 	struct kernel *kernel;
 	struct plan *plan;
-	struct addr *group; /* by id: the address whose services it has */
+	enum vip_map map; /* in hand */
+	size_t room;      /* for entries */
+	bool *served;     /* by VIP id: among the services */
 };
 
-/* An address entry, or a VIP of one port. */
-static int adopt_hashed(struct adoption *a, const struct vip_spec *spec,
-			const struct vip *vip)
+static int adopt_entry(void *context, const void *key, const void *value)
 {
-	if (spec->protocol)
-		return append_vip(a->plan, spec, vip);
-	if (vip->flags & VIP_SERVICES)
-		a->group[vip->id] = spec->addr;
+	struct adoption *a = context;
+	struct vip_entries *entries = &a->plan->entries;
+	size_t room = a->room ? 2 * a->room : 1024;
+	struct vip_entry *list = entries->list;
+
+	if (entries->n == a->room) {
+		list = reallocarray(list, room, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		a->room = room;
+		entries->list = list;
+	}
+	list[entries->n] = (struct vip_entry){ .map = a->map };
+	memcpy(list[entries->n].key, key, vip_map_key_size(a->map));
+	memcpy(&list[entries->n].vip, value, vip_map_value_size(a->map));
+	entries->n++;
 	return 0;
 }
 
-static int adopt_vip4(void *context, const void *key, const void *value)
+static int append_vip(struct plan *plan, const struct vip_spec *spec,
+		      const struct vip *vip)
 {
-	const struct vip_key4 *k = key;
-	struct vip_spec spec = { .addr.family = AF_INET, .port = ntohs(k->port),
-				 .protocol = k->protocol };
+	struct plan_vip *out;
 
-	spec.addr.v4.s_addr = k->addr;
-	return adopt_hashed(context, &spec, value);
+	if (plan->n_vips >= 2 * MAX_VIPS)
+		return -E2BIG;
+	out = &plan->vips[plan->n_vips++];
+	*out = (struct plan_vip){ .spec = *spec, .id = vip->id, .table = vip->table,
+				  .options = *vip };
+	out->options.id = out->options.table = 0;
+	return 0;
 }
 
-static int adopt_vip6(void *context, const void *key, const void *value)
+/* A VIP of one port; address entries and fragments follow from the VIPs. */
+static int adopt_exact(struct plan *plan, const struct vip_entry *entry)
 {
-	const struct vip_key6 *k = key;
-	struct vip_spec spec = { .addr.family = AF_INET6, .port = ntohs(k->port),
-				 .protocol = k->protocol };
+	struct prefix prefix = vip_entry_prefix(entry);
+	struct vip_spec spec = { .addr = prefix.addr, .prefix_len = prefix.length };
+	struct vip_key4 key4;
+	struct vip_key6 key6;
 
-	memcpy(&spec.addr.v6, k->addr, sizeof(spec.addr.v6));
-	return adopt_hashed(context, &spec, value);
+	memcpy(&key4, entry->key, sizeof(key4));
+	memcpy(&key6, entry->key, sizeof(key6));
+	spec.port = ntohs(entry->map == VIP_MAP_VIPS4 ? key4.port : key6.port);
+	spec.port_last = spec.port;
+	spec.protocol = entry->map == VIP_MAP_VIPS4 ? key4.protocol : key6.protocol;
+	return spec.port ? append_vip(plan, &spec, &entry->vip) : 0;
 }
 
-static int adopt_service(void *context, const void *key, const void *value)
+/* One that lies among the services in pieces; its record says what it is. */
+static int adopt_service(struct plan *plan, const struct vip_entry *entry, bool *served)
 {
-	const struct service_key *k = key;
-	struct adoption *a = context;
-	struct vip_spec spec = { .addr = a->group[k->group], .protocol = k->protocol };
+	struct vip_entry record = { .map = VIP_MAP_RECORDS };
+	const struct vip_entry *found;
+	struct vip_spec spec = { 0 };
+	uint32_t id = entry->vip.id;
 
-	return append_vip(a->plan, &spec, value);
+	memcpy(record.key, &id, sizeof(id));
+	found = vip_entries_find(&plan->entries, &record);
+	if (!found || served[id])
+		return 0;
+	served[id] = true;
+	spec.addr.family = found->record.v6 ? AF_INET6 : AF_INET;
+	if (found->record.v6)
+		memcpy(&spec.addr.v6, found->record.addr, sizeof(spec.addr.v6));
+	else
+		memcpy(&spec.addr.v4, found->record.addr, sizeof(spec.addr.v4));
+	spec.prefix_len = found->record.prefix_len;
+	spec.protocol = found->record.protocol;
+	spec.port = ntohs(found->record.port);
+	spec.port_last = ntohs(found->record.port_last);
+	return append_vip(plan, &spec, &entry->vip);
+}
+
+static int adopt_vips(struct adoption *a)
+{
+	const struct vip_entries *entries = &a->plan->entries;
+	size_t i;
+	int rc = 0;
+
+	vip_entries_sort(&a->plan->entries);
+	for (i = 0; i < entries->n && !rc; i++) {
+		if (entries->list[i].map == VIP_MAP_SERVICES)
+			rc = adopt_service(a->plan, &entries->list[i], a->served);
+		else if (entries->list[i].map == VIP_MAP_VIPS4 ||
+			 entries->list[i].map == VIP_MAP_VIPS6)
+			rc = adopt_exact(a->plan, &entries->list[i]);
+	}
+	return rc;
+}
+
+/* Of every map of VIPs all there is, whatever it was left by. */
+static int adopt_entries(struct adoption *a)
+{
+	static const size_t sizes[VIP_MAP__MAX] = {
+		[VIP_MAP_VIPS4] = 2 * MAX_VIPS,     [VIP_MAP_VIPS6] = 2 * MAX_VIPS,
+		[VIP_MAP_PREFIXES4] = MAX_VIPS,     [VIP_MAP_PREFIXES6] = MAX_VIPS,
+		[VIP_MAP_SERVICES] = MAX_SERVICES,  [VIP_MAP_RECORDS] = MAX_VIPS,
+	};
+	int map, rc = 0;
+
+	for (map = 0; map < VIP_MAP__MAX && !rc; map++) {
+		a->map = map;
+		rc = kmap_walk(publish_vips_fd(a->kernel, map), vip_map_key_size(map),
+			       vip_map_value_size(map), sizes[map], adopt_entry, a);
+	}
+	return rc ? rc : adopt_vips(a);
 }
 
 static int adopt_backend(void *context, const void *key, const void *value)
@@ -158,6 +223,11 @@ static int delete_orphans(struct kernel *k)
 	return rc ? rc : kmap_delete(k->tables, ids, sizeof(*ids), o.n);
 }
 
+static uint16_t group_of(const struct vip_entry *service)
+{
+	return vip_entry_service_key(service).group;
+}
+
 static void start_after_highest(struct plan *plan)
 {
 	size_t i;
@@ -171,28 +241,26 @@ static void start_after_highest(struct plan *plan)
 	for (i = 0; i < plan->n_vips; i++)
 		if (plan->vips[i].id > plan->last_vip)
 			plan->last_vip = plan->vips[i].id;
+	for (i = 0; i < plan->entries.n; i++)
+		if (plan->entries.list[i].map == VIP_MAP_SERVICES &&
+		    group_of(&plan->entries.list[i]) > plan->last_group)
+			plan->last_group = group_of(&plan->entries.list[i]);
 }
 
 static int adopt_maps(struct kernel *k, struct plan *plan)
 {
-	_cleanup_free_ struct addr *group = calloc(MAX_VIPS + 1, sizeof(*group));
-	struct adoption a = { k, plan, group };
+	_cleanup_free_ bool *served = calloc(MAX_VIPS + 1, sizeof(*served));
+	struct adoption a = { .kernel = k, .plan = plan, .served = served };
 	int rc;
 
-	if (!group)
+	if (!served)
 		return -ENOMEM;
-	rc = kmap_walk(k->vips4, sizeof(struct vip_key4), sizeof(struct vip),
-		       2 * MAX_VIPS, adopt_vip4, &a);
-	if (!rc)
-		rc = kmap_walk(k->vips6, sizeof(struct vip_key6), sizeof(struct vip),
-			       2 * MAX_VIPS, adopt_vip6, &a);
-	if (!rc)
-		rc = kmap_walk(k->services, sizeof(struct service_key),
-			       sizeof(struct vip), MAX_SERVICES, adopt_service, &a);
-	if (!rc)
-		rc = kmap_walk(k->backends, sizeof(uint32_t), sizeof(struct backend),
-			       MAX_BACKENDS + 1, adopt_backend, &a);
-	return rc;
+	rc = adopt_entries(&a);
+	if (rc)
+		return rc;
+	*k->prefixes = publish_vips_prefixes(plan);
+	return kmap_walk(k->backends, sizeof(uint32_t), sizeof(struct backend),
+			 MAX_BACKENDS + 1, adopt_backend, &a);
 }
 
 int kernel_adopt(struct kernel *k, struct plan **out, struct err *err)
@@ -211,6 +279,9 @@ int kernel_adopt(struct kernel *k, struct plan **out, struct err *err)
 	rc = adopt_maps(k, plan);
 	if (rc)
 		return err_set(err, rc, "cannot read the adopted maps: %s", strerror(-rc));
+	rc = publish_acls_adopt(k, plan, err);
+	if (rc)
+		return rc;
 	rc = adopt_tables(k, plan, err);
 	if (rc)
 		return rc;

@@ -144,6 +144,7 @@ static int preview_vips(const struct kernel *k, const struct plan *from,
 		old = plan_find_vip(from, &to->vips[i].spec);
 		vip = &p->vips[p->n_vips++];
 		*vip = (struct preview_vip){ .spec = to->vips[i].spec,
+					     .hash_mode = to->vips[i].options.hash_mode,
 					     .change = PREVIEW_ADDED };
 		rc = old ? preview_kept(k, from, to, old, &to->vips[i], p, vip, err) : 0;
 		if (rc)
@@ -159,23 +160,25 @@ static int preview_vips(const struct kernel *k, const struct plan *from,
 }
 
 struct flow_count {
-	struct preview *preview;
+	const struct plan *plan;      /* what the flows go by */
+	struct preview_vip **by_id;   /* its VIPs */
 	struct flow_hash_key key;
 };
 
-static void count_flow(struct preview *p, struct vip_spec *spec, uint64_t hash)
+/* The VIP of a flow; NULL: it has none any more. */
+static struct preview_vip *find_vip(const struct flow_count *count,
+				    const struct addr *dst, __u8 protocol, __be16 port)
 {
-	struct preview_vip key = { .spec = *spec };
-	struct preview_vip *vip = bsearch(&key, p->vips, p->n_vips, sizeof(key),
-					  compare_vips);
+	const struct vip *vip = vip_entries_lookup(&count->plan->entries, dst, protocol,
+						   ntohs(port));
+
+	return vip ? count->by_id[vip->id] : NULL;
+}
+
+static void count_flow(struct preview_vip *vip, uint64_t hash)
+{
 	uint32_t slot;
 
-	if (!vip) {
-		key.spec.port = 0; /* a VIP of every port */
-		vip = bsearch(&key, p->vips, p->n_vips, sizeof(key), compare_vips);
-	}
-	if (!vip)
-		return;
 	vip->flows++;
 	if (!vip->moved_bits)
 		return;
@@ -187,13 +190,12 @@ static int count_flow4(void *context, const void *key, const void *value)
 {
 	const struct flow_key4 *k = key;
 	struct flow_count *count = context;
-	struct vip_spec spec = { .addr.family = AF_INET, .port = ntohs(k->dport),
-				 .protocol = k->protocol };
+	struct addr dst = { .family = AF_INET, .v4.s_addr = k->dst };
+	struct preview_vip *vip = find_vip(count, &dst, k->protocol, k->dport);
 
 	(void)value;
-	spec.addr.v4.s_addr = k->dst;
-	count_flow(count->preview, &spec,
-		   flow_hash4(count->key, k->src, k->dst, k->sport, k->dport, k->protocol));
+	if (vip)
+		count_flow(vip, flow_hash_mode4(count->key, vip->hash_mode, k));
 	return 0;
 }
 
@@ -201,25 +203,40 @@ static int count_flow6(void *context, const void *key, const void *value)
 {
 	const struct flow_key6 *k = key;
 	struct flow_count *count = context;
-	struct vip_spec spec = { .addr.family = AF_INET6, .port = ntohs(k->dport),
-				 .protocol = k->protocol };
-	__be32 src[4], dst[4];
+	struct addr dst = { .family = AF_INET6 };
+	struct preview_vip *vip;
 
 	(void)value;
-	memcpy(&spec.addr.v6, k->dst, sizeof(spec.addr.v6));
-	memcpy(src, k->src, sizeof(src));
-	memcpy(dst, k->dst, sizeof(dst));
-	count_flow(count->preview, &spec,
-		   flow_hash6(count->key, src, dst, k->sport, k->dport, k->protocol));
+	memcpy(&dst.v6, k->dst, sizeof(dst.v6));
+	vip = find_vip(count, &dst, k->protocol, k->dport);
+	if (vip)
+		count_flow(vip, flow_hash_mode6(count->key, vip->hash_mode, k));
 	return 0;
+}
+
+static int count_flows(const struct dataplane *dp, const struct plan *from,
+		       struct preview *p)
+{
+	_cleanup_free_ struct preview_vip **by_id = calloc(MAX_VIPS + 1, sizeof(*by_id));
+	struct flow_count count = { from, by_id, { dp->config.hash_key[0],
+						   dp->config.hash_key[1] } };
+	const struct plan_vip *vip;
+	size_t i;
+
+	if (!by_id)
+		return -ENOMEM;
+	for (i = 0; i < p->n_vips; i++) {
+		vip = plan_find_vip(from, &p->vips[i].spec);
+		if (vip)
+			by_id[vip->id] = &p->vips[i];
+	}
+	return flows_walk(dp, count_flow4, count_flow6, &count);
 }
 
 int preview_make(const struct kernel *k, const struct dataplane *dp,
 		 const struct plan *from, const struct plan *to, struct preview *out,
 		 struct err *err)
 {
-	struct flow_count count = { out, { dp->config.hash_key[0],
-					   dp->config.hash_key[1] } };
 	size_t n = from->n_vips + to->n_vips;
 	int rc;
 
@@ -229,7 +246,7 @@ int preview_make(const struct kernel *k, const struct dataplane *dp,
 	rc = out->vips && out->tables ? preview_vips(k, from, to, out, err) :
 					err_set(err, -ENOMEM, "out of memory");
 	if (!rc) {
-		rc = flows_walk(dp, count_flow4, count_flow6, &count);
+		rc = count_flows(dp, from, out);
 		if (rc)
 			err_set(err, rc, "cannot read the flow maps: %s", strerror(-rc));
 	}

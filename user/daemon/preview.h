@@ -21,6 +21,7 @@ enum preview_change { PREVIEW_SAME, PREVIEW_CHANGED, PREVIEW_ADDED, PREVIEW_REMO
 struct preview_vip {
 	struct vip_spec spec;
 	enum preview_change change;
+	uint8_t hash_mode; /* to come */
 	uint32_t slots, moved; /* of the table to come */
 	uint64_t flows, flows_on_moved;
 	const uint8_t *moved_bits; /* one bit a slot; NULL: none moves */

@@ -47,15 +47,20 @@ static json_t *vip_object(struct daemon *d, const struct cfg_vip *vip)
 	const struct kernel_table *table = &d->kernel.table[planned->table];
 	struct vip_counters c = stats_vip(d, planned->id);
 	char address[VIP_SPEC_TEXT_MAX], digest[17];
+	json_t *options = cfg_vip_options_json(vip), *object;
 
 	snprintf(digest, sizeof(digest), "%016" PRIx64, table->digest);
-	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:i, s:o, s:o, s:o, s:o}", "address",
+	object = json_pack("{s:s, s:s, s:s, s:i, s:s, s:i, s:o, s:o, s:o, s:o, s:o}", "address",
 			 vip_spec_format(&vip->spec, address), "pool", pool->name,
 			 "encap", encap_name(pool->encap), "table_size",
 			 (int)pool->table_size, "digest", digest, "backends",
 			 (int)pool->n_backends, "packets", integer(c.packets), "bytes",
 			 integer(c.bytes), "new_flows", integer(c.new_flows), "drops",
-			 integer(c.drops));
+			 integer(c.drops), "unremembered",
+			 integer(stats_unremembered(d, planned->id)));
+	json_object_update(object, options);
+	json_decref(options);
+	return object;
 }
 
 int show_vips(struct daemon *d, json_t *args, json_t **result, struct err *err)
@@ -302,7 +307,7 @@ static void keep_members(json_t *list, const char *const *keep)
 int show_counters(struct daemon *d, json_t *args, json_t **result, struct err *err)
 {
 	static const char *const of_vip[] = { "address", "packets", "bytes", "new_flows",
-					      "drops", NULL };
+					      "drops", "unremembered", NULL };
 	static const char *const of_backend[] = { "pool", "name", "address", "packets",
 						  "bytes", "new_flows", NULL };
 	json_t *none = json_object(), *vips = NULL, *backends = NULL;

@@ -37,6 +37,16 @@ struct vip_counters stats_vip(const struct daemon *d, uint32_t id)
 	return c;
 }
 
+uint64_t stats_unremembered(const struct daemon *d, uint32_t id)
+{
+	struct new_flow_counters c;
+
+	/* Of the first word only the CPU itself makes sense. */
+	sum_cpus(d, d->dp.skel->maps.new_flow_counters, id, (uint64_t *)&c,
+		 sizeof(c) / sizeof(uint64_t));
+	return c.unremembered;
+}
+
 struct backend_counters stats_backend(const struct daemon *d, uint32_t id)
 {
 	struct backend_counters c;

@@ -15,6 +15,8 @@
 struct daemon;
 
 struct vip_counters stats_vip(const struct daemon *d, uint32_t id);
+/* Packets of the VIP beyond its limit of new flows. */
+uint64_t stats_unremembered(const struct daemon *d, uint32_t id);
 struct backend_counters stats_backend(const struct daemon *d, uint32_t id);
 struct drop_counters stats_drop(const struct daemon *d, uint32_t reason);
 struct totals stats_totals(const struct daemon *d);

@@ -7,7 +7,7 @@
 #include "core/cleanup.h"
 #include "txn.h"
 
-#define OPTIONS_MAX 16
+#define OPTIONS_MAX 32
 
 int args_string(json_t *args, const char *key, bool required, const char **out,
 		struct err *err)

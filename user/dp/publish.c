@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/cleanup.h"
+#include "publish_acls.h"
 #include "publish_vips.h"
 #include "sys/kmap.h"
 
@@ -168,6 +169,11 @@ static int clear_new_counters(struct kernel *k, const struct plan *from,
 		if (!plan_find_vip(from, &to->vips[i].spec))
 			rc = clear_counters(k->vip_counters, to->vips[i].id,
 					    sizeof(struct vip_counters), k->cpus);
+	for (i = 0; i < to->n_vips && !rc; i++)
+		if (to->vips[i].options.new_flow_cap &&
+		    !plan_find_vip(from, &to->vips[i].spec))
+			rc = clear_counters(k->new_flow_counters, to->vips[i].id,
+					    sizeof(struct new_flow_counters), k->cpus);
 	if (rc)
 		return err_set(err, rc, "cannot clear counters: %s", strerror(-rc));
 	return 0;
@@ -360,8 +366,10 @@ static int delete_tables(struct kernel *k, const struct plan *from,
 /* The old elements fit where they were, so this needs no memory of the maps. */
 static void roll_back(struct kernel *k, struct publish *p, bool exchanged)
 {
+	publish_acls_write(k, p->to, p->from, NULL);
 	publish_vips_write(k, p->to, p->from, NULL);
 	publish_vips_delete(k, p->to, p->from, NULL);
+	publish_acls_delete(k, p->to, p->from, NULL);
 	if (exchanged)
 		exchange_tables(k, p, NULL);
 	publish_backends(k, p->from, NULL);
@@ -385,6 +393,8 @@ int publish_commit(struct kernel *k, struct publish *p, struct err *err)
 		rc = exchange_tables(k, p, err);
 	}
 	if (!rc)
+		rc = publish_acls_write(k, p->from, p->to, err);
+	if (!rc)
 		rc = publish_vips_write(k, p->from, p->to, err);
 	if (!rc)
 		rc = publish_vips_delete(k, p->from, p->to, err);
@@ -395,6 +405,7 @@ int publish_commit(struct kernel *k, struct publish *p, struct err *err)
 
 void publish_finish(struct kernel *k, const struct publish *p)
 {
+	publish_acls_delete(k, p->from, p->to, NULL);
 	delete_tables(k, p->from, p->to, NULL);
 	clear_backends(k, p->from, p->to, NULL);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "publish_vips.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,203 +8,222 @@
 #include "core/cleanup.h"
 #include "sys/kmap.h"
 
-/* A map of VIPs, and an element of it; the key fills the first bytes. */
-enum vip_map { VIPS4, VIPS6, SERVICES, VIP_MAP__MAX };
-
-#define KEY_MAX sizeof(struct vip_key6)
-
-static const size_t key_sizes[VIP_MAP__MAX] = {
-	[VIPS4] = sizeof(struct vip_key4),
-	[VIPS6] = sizeof(struct vip_key6),
-	[SERVICES] = sizeof(struct service_key),
-};
-
-struct entry {
-	uint8_t map; /* enum vip_map */
-	uint8_t key[KEY_MAX];
-	struct vip value;
-};
-
-/* All entries of a plan, sorted by map and key. */
-struct entries {
-	struct entry *list;
-	size_t n;
-};
-
-static void entries_free(struct entries *e)
-{
-	free(e->list);
-}
-
-static int map_fd(const struct kernel *k, enum vip_map map)
+int publish_vips_fd(const struct kernel *k, enum vip_map map)
 {
 	switch (map) {
-	case VIPS4:
+	case VIP_MAP_VIPS4:
 		return k->vips4;
-	case VIPS6:
+	case VIP_MAP_VIPS6:
 		return k->vips6;
-	default:
+	case VIP_MAP_PREFIXES4:
+		return k->prefixes4;
+	case VIP_MAP_PREFIXES6:
+		return k->prefixes6;
+	case VIP_MAP_SERVICES:
 		return k->services;
+	default:
+		return k->vip_records;
 	}
-}
-
-/* An entry of the hash maps; port and protocol 0: of the address itself. */
-static void entry_key(const struct vip_spec *spec, uint16_t port, uint8_t protocol,
-		      struct entry *out)
-{
-	struct vip_key4 key4 = { .port = htons(port), .protocol = protocol };
-	struct vip_key6 key6 = { .port = htons(port), .protocol = protocol };
-
-	*out = (struct entry){ .map = spec->addr.family == AF_INET ? VIPS4 : VIPS6 };
-	if (out->map == VIPS4) {
-		key4.addr = spec->addr.v4.s_addr;
-		memcpy(out->key, &key4, sizeof(key4));
-	} else {
-		memcpy(key6.addr, &spec->addr.v6, sizeof(key6.addr));
-		memcpy(out->key, &key6, sizeof(key6));
-	}
-}
-
-static void service_key(uint16_t group, uint8_t protocol, struct entry *out)
-{
-	struct service_key key = {
-		.prefix_len = SERVICE_PREFIX_ANY_PORT,
-		.group = group,
-		.protocol = protocol,
-	};
-
-	*out = (struct entry){ .map = SERVICES };
-	memcpy(out->key, &key, sizeof(key));
-}
-
-static struct vip vip_value(const struct plan_vip *vip)
-{
-	return (struct vip){ .id = vip->id, .table = vip->table };
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	return x->map != y->map ? x->map - y->map : memcmp(x->key, y->key, KEY_MAX);
-}
-
-/*
- * VIPs are sorted by address first, so one address entry serves its run. The
- * group of an address is the id of its first VIP of any port.
- */
-static int collect(const struct plan *plan, struct entries *out)
-{
-	const struct addr *address = NULL;
-	struct entry *list = calloc(2 * plan->n_vips + 1, sizeof(*list));
-	struct entry *shared = NULL;
-	size_t i, n = 0;
-
-	if (!list)
-		return -ENOMEM;
-	for (i = 0; i < plan->n_vips; i++) {
-		const struct plan_vip *vip = &plan->vips[i];
-
-		if (!address || addr_compare(address, &vip->spec.addr)) {
-			address = &vip->spec.addr;
-			shared = &list[n++];
-			entry_key(&vip->spec, 0, 0, shared);
-			shared->value.flags = VIP_ADDRESS;
-		}
-		if (vip->spec.port) {
-			entry_key(&vip->spec, vip->spec.port, vip->spec.protocol, &list[n]);
-		} else {
-			shared->value.flags |= VIP_SERVICES;
-			if (!shared->value.id)
-				shared->value.id = vip->id;
-			service_key(shared->value.id, vip->spec.protocol, &list[n]);
-		}
-		list[n++].value = vip_value(vip);
-	}
-	if (n)
-		qsort(list, n, sizeof(*list), compare_entries);
-	*out = (struct entries){ list, n };
-	return 0;
 }
 
 /* Entries of a that b has not; with `changed`, also those that differ in b. */
-static size_t difference(const struct entries *a, const struct entries *b,
-			 bool changed, struct entry *out)
+static int difference(const struct vip_entries *a, const struct vip_entries *b,
+		      bool changed, struct vip_entries *out)
 {
-	const struct entry *same;
+	const struct vip_entry *same;
+	size_t i;
+
+	out->list = calloc(a->n + 1, sizeof(*out->list));
+	if (!out->list)
+		return -ENOMEM;
+	for (i = 0; i < a->n; i++) {
+		same = vip_entries_find(b, &a->list[i]);
+		if (!same || (changed && !vip_entry_same_value(same, &a->list[i])))
+			out->list[out->n++] = a->list[i];
+	}
+	return 0;
+}
+
+/* Which entries of a map a step is about. */
+enum kind { SERVICES, ADDRESSES };
+
+static bool is_of(const struct vip_entry *entry, enum vip_map map, enum kind kind)
+{
+	return entry->map == map && vip_entry_is_address(entry) == (kind == ADDRESSES);
+}
+
+static int compare_lengths(const void *a, const void *b)
+{
+	struct prefix x = vip_entry_prefix(a), y = vip_entry_prefix(b);
+
+	return (int)y.length - (int)x.length;
+}
+
+/* The entries of one step; of prefixes the longest first, or last. */
+static size_t pick(const struct vip_entries *from, enum vip_map map, enum kind kind,
+		   bool delete, struct vip_entry *out)
+{
+	struct vip_entry swap;
 	size_t i, n = 0;
 
-	for (i = 0; i < a->n; i++) {
-		same = b->n ? bsearch(&a->list[i], b->list, b->n, sizeof(*same),
-				      compare_entries) : NULL;
-		if (!same || (changed && memcmp(&same->value, &a->list[i].value,
-						sizeof(same->value))))
-			out[n++] = a->list[i];
+	for (i = 0; i < from->n; i++)
+		if (is_of(&from->list[i], map, kind))
+			out[n++] = from->list[i];
+	if (kind != ADDRESSES || !n)
+		return n;
+	qsort(out, n, sizeof(*out), compare_lengths);
+	for (i = 0; delete && i < n / 2; i++) {
+		swap = out[i];
+		out[i] = out[n - 1 - i];
+		out[n - 1 - i] = swap;
 	}
 	return n;
 }
 
-/* The entries of one map in the list, as the map has them. */
-static size_t pack(enum vip_map map, const struct entry *list, size_t n, uint8_t *keys,
-		   struct vip *values)
+static int write_step(struct kernel *k, const struct vip_entries *entries,
+		      enum vip_map map, enum kind kind, bool delete)
 {
-	size_t size = key_sizes[map], i, packed = 0;
-
-	for (i = 0; i < n; i++) {
-		if (list[i].map != map)
-			continue;
-		memcpy(keys + packed * size, list[i].key, size);
-		values[packed++] = list[i].value;
-	}
-	return packed;
-}
-
-static int write_map(struct kernel *k, enum vip_map map, const struct entry *list,
-		     size_t n, bool delete)
-{
-	_cleanup_free_ uint8_t *keys = calloc(n + 1, KEY_MAX);
-	_cleanup_free_ struct vip *values = calloc(n + 1, sizeof(*values));
+	size_t key_size = vip_map_key_size(map), value_size = vip_map_value_size(map);
+	_cleanup_free_ struct vip_entry *list = calloc(entries->n + 1, sizeof(*list));
+	_cleanup_free_ char *keys = calloc(entries->n + 1, key_size);
+	_cleanup_free_ char *values = calloc(entries->n + 1, value_size);
+	size_t i, n;
 	int rc;
 
-	if (!keys || !values)
+	if (!list || !keys || !values)
 		return -ENOMEM;
-	n = pack(map, list, n, keys, values);
-	rc = delete ? kmap_delete(map_fd(k, map), keys, key_sizes[map], n) :
-		      kmap_update(map_fd(k, map), keys, key_sizes[map], values,
-				  sizeof(*values), n);
+	n = pick(entries, map, kind, delete, list);
+	for (i = 0; i < n; i++) {
+		memcpy(keys + i * key_size, list[i].key, key_size);
+		memcpy(values + i * value_size, &list[i].vip, value_size);
+	}
+	rc = delete ? kmap_delete(publish_vips_fd(k, map), keys, key_size, n) :
+		      kmap_update(publish_vips_fd(k, map), keys, key_size, values, value_size, n);
 	if (!rc)
 		k->map_writes += n;
 	return rc;
 }
 
-static int write_difference(struct kernel *k, const struct plan *a_plan,
-			    const struct plan *b_plan, bool delete)
+static uint32_t prefixes_of(const struct vip_entries *entries)
 {
-	_cleanup_(entries_free) struct entries a = { 0 }, b = { 0 };
-	_cleanup_free_ struct entry *out = NULL;
-	int map, rc = collect(a_plan, &a);
-	size_t n;
+	uint32_t prefixes = 0;
+	size_t i;
+
+	for (i = 0; i < entries->n; i++) {
+		if (entries->list[i].map == VIP_MAP_PREFIXES4)
+			prefixes |= VIP_PREFIXES4;
+		if (entries->list[i].map == VIP_MAP_PREFIXES6)
+			prefixes |= VIP_PREFIXES6;
+	}
+	return prefixes;
+}
+
+uint32_t publish_vips_prefixes(const struct plan *plan)
+{
+	return prefixes_of(&plan->entries);
+}
+
+/* Do packets to an address that is ours already find other services by this? */
+static bool switches(const struct vip_entries *changed, const struct vip_entries *from)
+{
+	bool has_prefixes = prefixes_of(from);
+	size_t i;
+
+	for (i = 0; i < changed->n; i++)
+		if (vip_entry_is_address(&changed->list[i]) &&
+		    (has_prefixes || vip_entries_find(from, &changed->list[i])))
+			return true;
+	return false;
+}
+
+static bool has_services(const struct vip_entries *entries)
+{
+	size_t i;
+
+	for (i = 0; i < entries->n; i++)
+		if (entries->list[i].map == VIP_MAP_SERVICES)
+			return true;
+	return false;
+}
+
+struct step {
+	enum vip_map map;
+	enum kind kind;
+};
+
+/* What address entries lead to. */
+static const struct step services_steps[] = {
+	{ VIP_MAP_RECORDS, SERVICES },
+	{ VIP_MAP_SERVICES, SERVICES },
+	{ VIP_MAP_VIPS4, SERVICES },
+	{ VIP_MAP_VIPS6, SERVICES },
+};
+
+/*
+ * The most specific first, and when they go last: an address that has, or had,
+ * an entry of its own never shows what a prefix around it serves.
+ */
+static const struct step address_steps[] = {
+	{ VIP_MAP_VIPS4, ADDRESSES },
+	{ VIP_MAP_VIPS6, ADDRESSES },
+	{ VIP_MAP_PREFIXES4, ADDRESSES },
+	{ VIP_MAP_PREFIXES6, ADDRESSES },
+};
+
+#define STEPS 4
+
+/* In order; what goes, the other way around. */
+static int write_steps(struct kernel *k, const struct vip_entries *entries,
+		       const struct step steps[STEPS], bool delete)
+{
+	int i, rc = 0;
+
+	for (i = 0; i < STEPS && !rc; i++) {
+		const struct step *step = &steps[delete ? STEPS - 1 - i : i];
+
+		rc = write_step(k, entries, step->map, step->kind, delete);
+	}
+	return rc;
+}
+
+static int write_new(struct kernel *k, const struct vip_entries *from,
+		     const struct vip_entries *to)
+{
+	_cleanup_(vip_entries_clear) struct vip_entries changed = { 0 };
+	int rc = difference(to, from, true, &changed);
 
 	if (!rc)
-		rc = collect(b_plan, &b);
+		rc = write_steps(k, &changed, services_steps, false);
 	if (rc)
 		return rc;
-	out = calloc(a.n + 1, sizeof(*out));
-	if (!out)
-		return -ENOMEM;
-	n = difference(&a, &b, !delete, out);
-	/* Services before the address entries that lead to them, and after. */
-	for (map = VIP_MAP__MAX - 1; map >= 0 && !rc && !delete; map--)
-		rc = write_map(k, map, out, n, false);
-	for (map = 0; map < VIP_MAP__MAX && !rc && delete; map++)
-		rc = write_map(k, map, out, n, true);
-	return rc;
+	/* A packet that did not find a new service must not miss the old, too. */
+	if (switches(&changed, from))
+		kmap_wait_for_packets();
+	*k->prefixes |= prefixes_of(to);
+	return write_steps(k, &changed, address_steps, false);
+}
+
+static int delete_old(struct kernel *k, const struct vip_entries *from,
+		      const struct vip_entries *to)
+{
+	_cleanup_(vip_entries_clear) struct vip_entries gone = { 0 };
+	int rc = difference(from, to, false, &gone);
+
+	if (!rc)
+		rc = write_steps(k, &gone, address_steps, true);
+	if (rc)
+		return rc;
+	*k->prefixes = prefixes_of(to);
+	/* Packets may be on their way from an address entry to its services. */
+	if (has_services(&gone))
+		kmap_wait_for_packets();
+	return write_steps(k, &gone, services_steps, true);
 }
 
 int publish_vips_write(struct kernel *k, const struct plan *from,
 		       const struct plan *to, struct err *err)
 {
-	int rc = write_difference(k, to, from, false);
+	int rc = write_new(k, &from->entries, &to->entries);
 
 	if (rc)
 		return err_set(err, rc, "cannot write VIPs to the map: %s", strerror(-rc));
@@ -215,7 +233,7 @@ int publish_vips_write(struct kernel *k, const struct plan *from,
 int publish_vips_delete(struct kernel *k, const struct plan *from,
 			const struct plan *to, struct err *err)
 {
-	int rc = write_difference(k, from, to, true);
+	int rc = delete_old(k, &from->entries, &to->entries);
 
 	if (rc)
 		return err_set(err, rc, "cannot delete VIPs from the map: %s",

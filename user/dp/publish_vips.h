@@ -3,8 +3,10 @@
 #define FAIRLEAD_PUBLISH_VIPS_H
 
 /*
- * The VIP part of a commit: entries of vips4 and vips6, among them the one of
- * each address (include/abi.h). Only what differs between the plans is written.
+ * The VIP part of a commit: the entries by which packets find their VIP
+ * (core/services.h). Only what differs between the plans is written, services
+ * before the address entries that lead to them, and deleted in reverse: at each
+ * moment a packet finds the VIP of the one plan or of the other.
  */
 
 #include "publish.h"
@@ -15,5 +17,9 @@ int publish_vips_write(struct kernel *k, const struct plan *from,
 /* Delete what `from` has and `to` has not. */
 int publish_vips_delete(struct kernel *k, const struct plan *from,
 			const struct plan *to, struct err *err);
+
+int publish_vips_fd(const struct kernel *k, enum vip_map map);
+/* enum vip_prefixes: which tries of prefixes the plan has something in. */
+uint32_t publish_vips_prefixes(const struct plan *plan);
 
 #endif

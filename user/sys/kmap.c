@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include <bpf/bpf.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "abi.h"
 #include "core/cleanup.h"
@@ -47,6 +50,16 @@ int kmap_delete(int fd, const void *keys, size_t key_size, size_t n)
 		if (bpf_map_delete_elem(fd, key) && errno != ENOENT)
 			return -errno;
 	return 0;
+}
+
+/*
+ * The kernel implements this membarrier by waiting for an RCU grace period, and a
+ * packet is one read section. It refuses where a CPU runs without the tick
+ * (nohz_full); then a packet may be dropped that falls between two lookups.
+ */
+void kmap_wait_for_packets(void)
+{
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 static int visit_chunk(const char *keys, size_t key_size, const char *values,

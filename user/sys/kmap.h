@@ -19,6 +19,9 @@ int kmap_update(int fd, const void *keys, size_t key_size, const void *values,
 /* Delete n elements; ones that are not there count as deleted. */
 int kmap_delete(int fd, const void *keys, size_t key_size, size_t n);
 
+/* Returns when every packet that could see what was deleted or replaced is done. */
+void kmap_wait_for_packets(void);
+
 /*
  * Call visit for each element, in chunks. A map that changes meanwhile may show
  * an element twice or not at all. A negative return of visit ends it.
