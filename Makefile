@@ -20,6 +20,7 @@ endif
 PREFIX ?= /usr/local
 SBINDIR ?= $(PREFIX)/sbin
 MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/fairlead
 UNITDIR ?= /lib/systemd/system
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 
@@ -108,6 +109,8 @@ install: all
 	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man8 docs/fairlead.8 docs/fairleadd.8
 	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man5 docs/fairlead.yaml.5 docs/fairlead.test.5
 	install -D -m 644 docs/bash-completion/fairlead $(DESTDIR)$(BASHCOMPDIR)/fairlead
+	install -D -m 644 -t $(DESTDIR)$(DOCDIR)/examples examples/fairlead.yaml
+	install -D -m 644 -t $(DESTDIR)$(DOCDIR)/examples/cases examples/cases/*
 	install -d -m 755 $(DESTDIR)$(UNITDIR) $(DESTDIR)/etc/fairlead
 	sed 's|@SBINDIR@|$(SBINDIR)|' docs/fairleadd.service > $(DESTDIR)$(UNITDIR)/fairleadd.service
 	install -m 640 docs/fairlead.yaml.example $(DESTDIR)/etc/fairlead/
@@ -115,6 +118,7 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,fairleadd fairlead) \
 		$(addprefix $(DESTDIR)$(MANDIR)/,man8/fairlead.8 man8/fairleadd.8 man5/fairlead.yaml.5 man5/fairlead.test.5) \
 		$(DESTDIR)$(BASHCOMPDIR)/fairlead $(DESTDIR)$(UNITDIR)/fairleadd.service
+	rm -rf $(DESTDIR)$(DOCDIR)/examples
 dist:
 	$(Q)mkdir -p $(O)
 	git archive --prefix=fairlead-$(VERSION)/ -o $(O)/fairlead-$(VERSION).tar.gz HEAD
@@ -133,7 +137,7 @@ help:
 	@echo 'make test       install packages, build, run every test (root)'
 	@echo 'make check      unit tests only (no root)'
 	@echo 'make bench      ns a packet, beside a floor (OTHER=/pinned/program measures yours too)'
-	@echo 'make install    PREFIX, DESTDIR, SBINDIR, MANDIR, UNITDIR, BASHCOMPDIR are honoured'
+	@echo 'make install    PREFIX, DESTDIR, SBINDIR, MANDIR, DOCDIR, UNITDIR, BASHCOMPDIR are honoured'
 	@echo 'Variables: V=1 shows commands, SAN=1 builds with sanitizers, CLANG=clang-19 picks a compiler'
 
 .DELETE_ON_ERROR:

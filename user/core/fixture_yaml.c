@@ -235,10 +235,8 @@ static int read_field(struct reader *r, const char *key, struct cfg_pos pos,
 	struct fixture_field *field;
 	char list[LIST_MAX];
 	const char *text, *const *known = packet_fields;
-	int rc = reader_value(r, key, &text);
+	int rc;
 
-	if (rc < 0)
-		return rc;
 	while (*known && strcmp(*known, key))
 		known++;
 	if (!*known)
@@ -247,6 +245,9 @@ static int read_field(struct reader *r, const char *key, struct cfg_pos pos,
 	for (size_t i = 0; i < step->n_outer; i++)
 		if (step->outer[i].key == *known)
 			return reader_fail(r, pos, "key '%s' stands twice", *known);
+	rc = reader_value(r, *known, &text);
+	if (rc < 0)
+		return rc;
 
 	field = &step->outer[step->n_outer++];
 	field->key = *known;
@@ -266,7 +267,7 @@ static int read_counter(struct reader *r, const char *key, struct cfg_pos pos,
 	struct fixture_counter *c;
 	uint32_t delta = 0;
 	const char *text;
-	int rc = reader_value(r, key, &text);
+	int rc = reader_value(r, "the counter's growth", &text);
 
 	if (rc < 0)
 		return rc;
