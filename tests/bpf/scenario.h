@@ -13,7 +13,7 @@
 
 #include "world.h"
 
-#define STEPS_MAX 6
+#define STEPS_MAX 8
 
 enum outcome {
 	OUTCOME_END, /* of the steps */
@@ -33,6 +33,8 @@ struct step {
 	uint8_t backend; /* enum backend_id */
 	uint8_t reason;  /* enum drop_reason */
 	bool new_flow;
+	bool oversize; /* leaves without DF, and with an id */
+	uint8_t unremembered; /* of the VIP by now, when not 0 */
 };
 
 /* A known flow's packet leaves; NEW: a packet whose backend the table chose. */
@@ -63,5 +65,8 @@ extern const struct scenario_list scenarios_pass;
 extern const struct scenario_list scenarios_drop;
 extern const struct scenario_list scenarios_encap;
 extern const struct scenario_list scenarios_flow;
+extern const struct scenario_list scenarios_rare;
+extern const struct scenario_list scenarios_fragment;
+extern const struct scenario_list scenarios_options;
 
 #endif

@@ -422,26 +422,27 @@ static void case_reader_clear(struct case_reader *cr)
 static int read_case(struct reader *r, void *object)
 {
 	struct fixture *f = object;
+	struct fixture_case *c = APPEND(r, f->cases, f->n_cases);
 	_cleanup_(case_reader_clear) struct case_reader cr = {
-		.c = APPEND(r, f->cases, f->n_cases),
 		.step.pos = reader_pos(r),
+		.c = c,
 	};
 	struct reader_mapping m = {
 		.what = "a case",
-		.parts = { { case_fields, cr.c }, { step_fields, &cr.step } },
+		.parts = { { case_fields, c }, { step_fields, &cr.step } },
 		.nested = case_nested,
 		.nested_object = &cr,
 	};
 	int rc;
 
-	if (!cr.c)
+	if (!c)
 		return -ENOMEM;
-	cr.c->pos = reader_pos(r);
+	c->pos = reader_pos(r);
 	rc = reader_mapping(r, &m);
 	if (!rc)
 		rc = finish_case(r, &cr, &m);
-	if (rc < 0 && cr.c->name[0])
-		err_prefix(r->err, "case %s", QUOTE(cr.c->name));
+	if (rc < 0 && c->name[0])
+		err_prefix(r->err, "case %s", QUOTE(c->name));
 	return rc;
 }
 
