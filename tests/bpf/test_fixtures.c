@@ -132,7 +132,7 @@ static const char wrong_cases[] =
 	"  - name: reason\n"
 	"    in: tcp 198.51.100.7:40000 > 203.0.113.10:80 flags=S\n"
 	"    verdict: drop\n"
-	"    reason: fragment\n"
+	"    reason: headroom\n"
 	"  - name: backend\n"
 	"    in: tcp " ENDS "flags=S\n"
 	"    verdict: tx\n"
@@ -172,7 +172,7 @@ static void wrong_cases_fail_and_say_how(void **state)
 	assert_has(&o, "FAIL  verdict\n");
 	assert_has(&o, ":2: step 1: verdict: expected pass, got tx\n");
 	assert_has(&o, ":5: step 1: verdict: expected tx, got drop (no_service)\n");
-	assert_has(&o, ":8: step 1: verdict: expected drop (fragment), got drop (no_service)\n");
+	assert_has(&o, ":8: step 1: verdict: expected drop (headroom), got drop (no_service)\n");
 	assert_has(&o, ": backend: expected web-old or dns-1, got web-2\n");
 	assert_has(&o, ": outer ttl: expected 63, got 64\n");
 	assert_has(&o, ": outer vlan: expected 7, got -\n");
