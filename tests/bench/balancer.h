@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "user/core/addr.h"
+#include "user/core/vip_spec.h"
 #include "user/core/err.h"
 
 struct fairlead_bpf;
