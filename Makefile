@@ -20,10 +20,11 @@ endif
 PREFIX ?= /usr/local
 SBINDIR ?= $(PREFIX)/sbin
 MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/fairlead
 UNITDIR ?= /lib/systemd/system
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 
-LIBS := libbpf libxdp libuv yaml-0.1 jansson libmnl libsystemd
+LIBS := libbpf libxdp libuv yaml-0.1 jansson libmnl libsystemd libpcap
 ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/;s/ppc64le/powerpc/')
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 
@@ -42,6 +43,7 @@ endif
 
 CORE := $(patsubst %.c,$(O)/%.o,$(wildcard user/core/*.c))
 SYS := $(patsubst %.c,$(O)/%.o,$(wildcard user/sys/*.c))
+DP := $(patsubst %.c,$(O)/%.o,$(wildcard user/dp/*.c))
 DAEMON := $(patsubst %.c,$(O)/%.o,$(wildcard user/daemon/*.c))
 CLI := $(patsubst %.c,$(O)/%.o,$(wildcard user/cli/*.c))
 SKELS := $(O)/fairlead.skel.h $(O)/decap.skel.h
@@ -70,7 +72,7 @@ $(O)/%.o: %.c | $(SKELS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(O)/libfairlead.a: $(CORE) $(SYS)
+$(O)/libfairlead.a: $(CORE) $(SYS) $(DP)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -105,17 +107,20 @@ demo: deps
 install: all
 	install -D -m 755 -t $(DESTDIR)$(SBINDIR) $(O)/fairleadd $(O)/fairlead
 	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man8 docs/fairlead.8 docs/fairleadd.8
-	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man5 docs/fairlead.yaml.5
+	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man5 docs/fairlead.yaml.5 docs/fairlead.test.5
 	install -D -m 644 docs/bash-completion/fairlead $(DESTDIR)$(BASHCOMPDIR)/fairlead
+	install -D -m 644 -t $(DESTDIR)$(DOCDIR)/examples examples/fairlead.yaml
+	install -D -m 644 -t $(DESTDIR)$(DOCDIR)/examples/cases examples/cases/*
 	install -d -m 755 $(DESTDIR)$(UNITDIR) $(DESTDIR)/etc/fairlead
 	sed 's|@SBINDIR@|$(SBINDIR)|' docs/fairleadd.service > $(DESTDIR)$(UNITDIR)/fairleadd.service
 	install -m 640 docs/fairlead.yaml.example $(DESTDIR)/etc/fairlead/
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,fairleadd fairlead) \
-		$(addprefix $(DESTDIR)$(MANDIR)/,man8/fairlead.8 man8/fairleadd.8 man5/fairlead.yaml.5) \
+		$(addprefix $(DESTDIR)$(MANDIR)/,man8/fairlead.8 man8/fairleadd.8 man5/fairlead.yaml.5 man5/fairlead.test.5) \
 		$(DESTDIR)$(BASHCOMPDIR)/fairlead $(DESTDIR)$(UNITDIR)/fairleadd.service \
 		$(DESTDIR)/etc/fairlead/fairlead.yaml.example
 	[ ! -d $(DESTDIR)/etc/fairlead ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)/etc/fairlead
+	rm -rf $(DESTDIR)$(DOCDIR)/examples
 dist:
 	$(Q)mkdir -p $(O)
 	git archive --prefix=fairlead-$(VERSION)/ -o $(O)/fairlead-$(VERSION).tar.gz HEAD
@@ -136,7 +141,7 @@ help:
 	@echo 'make bench      ns a packet, beside a floor (OTHER=/pinned/program measures yours too)'
 	@echo '                BENCH=quick shows in half a minute that it works, not how fast'
 	@echo 'make lint       shellcheck and cppcheck, which are not among the packages installed'
-	@echo 'make install    PREFIX, DESTDIR, SBINDIR, MANDIR, UNITDIR, BASHCOMPDIR are honoured'
+	@echo 'make install    PREFIX, DESTDIR, SBINDIR, MANDIR, DOCDIR, UNITDIR, BASHCOMPDIR are honoured'
 	@echo 'Variables: V=1 shows commands, SAN=1 builds with sanitizers, CLANG=clang-19 picks a compiler'
 
 .DELETE_ON_ERROR:

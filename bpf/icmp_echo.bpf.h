@@ -81,7 +81,7 @@ static __always_inline int icmp_echo(struct xdp_md *ctx, const struct pkt *pkt,
 	if (address_flags & VIP_NO_ECHO)
 		return -DROP_REASON_ECHO_OFF;
 	if (pkt->fragment != FRAGMENT_NONE)
-		return -DROP_REASON_ICMP_UNHANDLED;
+		return -DROP_REASON_FRAGMENT;
 	return v6 ? icmp_echo6(ctx, pkt->l3_off, pkt->l4_off, length) :
 		    icmp_echo4(ctx, pkt->l3_off, pkt->l4_off, length);
 }

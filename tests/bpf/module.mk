@@ -13,6 +13,8 @@ $(BPF_TESTS): $(O)/tests/bpf/%: $(O)/tests/bpf/%.o $(BPF_TEST_OBJS)
 
 # It runs the bench.
 $(O)/tests/bpf/test_bench: | $(O)/tests/bench/bench
+# It runs the command.
+$(O)/tests/bpf/test_fixtures: | $(O)/fairlead
 
 # It fills the maps as the daemon does.
 $(O)/tests/bpf/test_vip_kinds: $(O)/libfairlead.a

@@ -113,7 +113,7 @@ static const struct scenario rows[] = {
 		"echo_request_in_fragments_is_not_answered",
 		.steps = {
 			{ ICMP(REQUEST4, .payload = 56, .fragment = 0x2000),
-			  DROPPED(ICMP_UNHANDLED) },
+			  DROPPED(FRAGMENT) },
 			{ ICMP(REQUEST4, .payload = 56, .fragment = 0x0007),
 			  DROPPED(FRAGMENT_UNKNOWN) },
 		},

@@ -34,3 +34,18 @@ fuzz-ctl: $(O)/tests/fuzz/fuzz_ctl
 	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=4096 \
 		-print_final_stats=1 -dict=tests/fuzz/ctl.dict -artifact_prefix=$(O)/tests/fuzz/ctl- \
 		$(O)/tests/fuzz/corpus_ctl tests/fuzz/corpus_ctl
+
+# make fuzz-fixture: the same for files of cases; the examples are its corpus.
+FUZZ_FIXTURE_SRC := tests/fuzz/fuzz_fixture.c $(wildcard user/core/*.c)
+
+$(O)/tests/fuzz/fuzz_fixture: $(FUZZ_FIXTURE_SRC) $(wildcard user/core/*.h include/*.h)
+	$(say) FUZZ $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) $(FUZZ_FIXTURE_SRC) -lyaml -ljansson -lm -o $@
+
+.PHONY: fuzz-fixture
+fuzz-fixture: $(O)/tests/fuzz/fuzz_fixture
+	$(Q)mkdir -p $(O)/tests/fuzz/corpus_fixture
+	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=4096 \
+		-print_final_stats=1 -artifact_prefix=$(O)/tests/fuzz/fixture- \
+		$(O)/tests/fuzz/corpus_fixture examples/cases

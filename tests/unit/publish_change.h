@@ -7,9 +7,9 @@
 #include "publish_fake.h"
 #include "vip_search.h"
 
-#include "daemon/publish.c"
-#include "daemon/publish_vips.c"
-#include "daemon/publish_acls.c"
+#include "dp/publish.c"
+#include "dp/publish_vips.c"
+#include "dp/publish_acls.c"
 
 static uint8_t hop_version; /* another MAC for everybody */
 

@@ -230,7 +230,7 @@ static void assert_command_lines(const char *text)
 static void examples_of_commands_are_right(void **state)
 {
 	(void)state;
-	assert_int_equal(for_each_example(COMMAND_PAGE, assert_command_lines), 5);
+	assert_int_equal(for_each_example(COMMAND_PAGE, assert_command_lines), 6);
 }
 
 static void the_listing_has_each_command_and_option_on_a_line(void **state)
@@ -298,6 +298,10 @@ static void completion_offers_what_the_table_has(void **state)
 		{ "vip add V pool p en", " encap \n" },
 		{ "-j --instance x vip d", " del \n" },
 		{ "backend-setup --no", " --no-decap \n" },
+		{ "te", " test \n" },
+		{ "test --re", " --record \n" },
+		{ "test --config docs/fairlead.yaml.ex", " docs/fairlead.yaml.example \n" },
+		{ "test --config F examples/ca", " examples/cases \n" },
 		{ "vip add V pool ''", "  \n" },
 	};
 

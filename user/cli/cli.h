@@ -34,6 +34,7 @@ enum cli_exit {
 	EXIT_UNAVAILABLE = EX_UNAVAILABLE, /* 69: no daemon answers */
 	EXIT_PROTOCOL = EX_PROTOCOL,	   /* 76: the daemon speaks otherwise */
 	EXIT_NOPERM = EX_NOPERM,	   /* 77 */
+	EXIT_CONFIG = EX_CONFIG,	   /* 78: a file for `test` is wrong */
 };
 
 struct cli;
@@ -121,5 +122,7 @@ int cli_main(int argc, char **argv, FILE *stdout_file, FILE *stderr_file);
 
 /* backend_setup.c */
 int cmd_backend_setup(struct cli *cli, int argc, char **argv);
+/* test.c */
+int cmd_test(struct cli *cli, int argc, char **argv);
 
 #endif

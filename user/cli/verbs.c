@@ -56,6 +56,14 @@ static const struct verb_option backend_setup_options[] = {
 	{NULL, NULL, NULL},
 };
 
+/* It reads them itself, test.c. */
+static const struct verb_option test_options[] = {
+	{"--config", "FILE", "the configuration that the cases are for"},
+	{"--record", "PCAP", "write the cases that hold for a capture now"},
+	{"--tap", NULL, "answer as the Test Anything Protocol"},
+	{NULL, NULL, NULL},
+};
+
 const struct verb verbs[] = {
 	{"vip", "add", "VIP", vip_options, cmd_edit, "serve a virtual address", 0},
 	{"vip", "set", "VIP", vip_options, cmd_edit, "change a VIP",
@@ -85,6 +93,9 @@ const struct verb verbs[] = {
 	 "make a file the running configuration", VERB_DRY_RUN},
 	{"check", NULL, "FILE", NULL, cmd_check,
 	 "check a configuration file; needs no daemon and no root", 0},
+	{"test", NULL, "[CASES...]", test_options, cmd_test,
+	 "run packets through the program and a file; needs no daemon",
+	 VERB_OWN_OPTIONS},
 	{"save", NULL, "[FILE]", NULL, cmd_save,
 	 "write the running configuration to its file", 0},
 	{"backend-setup", NULL, "[ADDRESS...]", backend_setup_options,

@@ -8,9 +8,9 @@
 #include <bpf/bpf.h>
 
 #include "core/cleanup.h"
-#include "publish.h"
-#include "publish_acls.h"
-#include "publish_vips.h"
+#include "dp/publish.h"
+#include "dp/publish_acls.h"
+#include "dp/publish_vips.h"
 #include "sys/kmap.h"
 
 struct adoption {

@@ -15,7 +15,7 @@
 #include "core/plan.h"
 #include "dataplane.h"
 #include "nexthop.h"
-#include "publish.h"
+#include "dp/publish.h"
 #include "txn.h"
 
 struct ctl;

@@ -11,6 +11,7 @@
 #include <bpf/libbpf.h>
 
 #include "core/cleanup.h"
+#include "dp/program.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
 #include "sys/bpffs.h"
@@ -25,15 +26,6 @@ static void pin_path(const struct dataplane *dp, const char *name, char *path,
 		     size_t size)
 {
 	snprintf(path, size, "%s/%s", dp->pin_dir, name);
-}
-
-static void key_to_words(const uint8_t key[16], __u64 words[2])
-{
-	int i;
-
-	words[0] = words[1] = 0;
-	for (i = 0; i < 16; i++)
-		words[i / 8] |= (__u64)key[i] << (i % 8 * 8);
 }
 
 /* Read the pinned config map, whatever its size. False: there is none. */
@@ -83,11 +75,11 @@ static void choose_hash_key(struct dataplane *dp, const struct cfg *cfg)
 			return; /* goes on with the key it has */
 		if (getrandom(random, sizeof(random), 0) != sizeof(random))
 			log_warn("no random numbers for the hash key: using a fixed one");
-		key_to_words(random, dp->config.hash_key);
+		program_key_words(random, dp->config.hash_key);
 		return;
 	}
 
-	key_to_words(cfg->hash_key, words);
+	program_key_words(cfg->hash_key, words);
 	if (dp->adopted && memcmp(words, dp->config.hash_key, sizeof(words)))
 		log_warn("hash_key differs from the one in use: flows that are not tracked move to other backends");
 	memcpy(dp->config.hash_key, words, sizeof(words));
@@ -168,9 +160,6 @@ static int prepare_maps(struct dataplane *dp, struct err *err)
 	char path[192];
 	int rc;
 
-	bpf_map__set_max_entries(dp->skel->maps.flows4, dp->cpus);
-	bpf_map__set_max_entries(dp->skel->maps.flows6, dp->cpus);
-
 	bpf_object__for_each_map(map, dp->skel->obj) {
 		if (bpf_map__is_internal(map))
 			continue;
@@ -200,40 +189,11 @@ static int load_failed(int rc, const struct dataplane *dp, struct err *err)
 	return err_set(err, rc, "cannot load the BPF program: %s", strerror(-rc));
 }
 
-/* One inner flow map for each CPU that may ever run packets. */
-static int create_flow_maps(int outer_fd, const char *name, size_t key_size,
-			    const struct dataplane *dp, struct err *err)
-{
-	unsigned int cpu;
-	int rc;
-
-	for (cpu = 0; cpu < dp->cpus; cpu++) {
-		_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, name,
-							key_size, sizeof(struct flow),
-							dp->config.flows_per_cpu, NULL);
-
-		if (fd >= 0 && bpf_map_update_elem(outer_fd, &cpu, &fd, BPF_ANY) == 0)
-			continue;
-		rc = -errno;
-		return err_set(err, rc,
-			       "cannot make the flow map of CPU %u (%u entries): %s; fewer 'flows' need less memory",
-			       cpu, dp->config.flows_per_cpu, strerror(-rc));
-	}
-	return 0;
-}
-
 static int finish_new_maps(struct dataplane *dp, struct err *err)
 {
-	int rc;
-
 	if (dp->adopted)
 		return 0;
-	rc = create_flow_maps(bpf_map__fd(dp->skel->maps.flows4), "flows4",
-			      sizeof(struct flow_key4), dp, err);
-	if (rc)
-		return rc;
-	return create_flow_maps(bpf_map__fd(dp->skel->maps.flows6), "flows6",
-				sizeof(struct flow_key6), dp, err);
+	return program_make_flow_maps(dp->skel, &dp->config, dp->cpus, err);
 }
 
 static int write_config(struct dataplane *dp, struct err *err)
@@ -272,16 +232,10 @@ static int self_test(const struct dataplane *dp, struct err *err)
 
 static int load(struct dataplane *dp, struct err *err)
 {
-	int rc;
+	int rc = program_open(&dp->config, dp->cpus, &dp->skel, err);
 
-	dp->skel = fairlead_bpf__open();
-	if (!dp->skel)
-		return err_set(err, -errno, "cannot open the BPF program: %s",
-			       strerror(errno));
-
-	dp->skel->rodata->flow_hash_key.k0 = dp->config.hash_key[0];
-	dp->skel->rodata->flow_hash_key.k1 = dp->config.hash_key[1];
-	dp->skel->rodata->ct_cpus = dp->cpus;
+	if (rc)
+		return rc;
 	rc = prepare_maps(dp, err);
 	if (rc)
 		return rc;
@@ -342,6 +296,6 @@ bool dataplane_needs_restart(const struct dataplane *dp, const struct cfg *cfg)
 
 	if (!cfg->has_hash_key)
 		return false;
-	key_to_words(cfg->hash_key, words);
+	program_key_words(cfg->hash_key, words);
 	return memcmp(words, dp->config.hash_key, sizeof(words)) != 0;
 }

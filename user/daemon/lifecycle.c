@@ -6,13 +6,10 @@
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
-#include <bpf/libbpf.h>
-
 #include "core/cleanup.h"
 #include "ctl.h"
 #include "daemon.h"
-#include "flow_hash.h" /* for the skeleton */
-#include "fairlead.skel.h"
+#include "dp/program.h"
 #include "sys/bpffs.h"
 #include "sys/log.h"
 
@@ -55,30 +52,12 @@ static int seed_next_hops(struct daemon *d, struct err *err)
 
 static int open_kernel(struct daemon *d, struct err *err)
 {
-	const struct fairlead_bpf *skel = d->dp.skel;
 	struct kernel *k = &d->kernel;
 	int rc;
 
-	*k = (struct kernel){
-		.vips4 = bpf_map__fd(skel->maps.vips4),
-		.vips6 = bpf_map__fd(skel->maps.vips6),
-		.prefixes4 = bpf_map__fd(skel->maps.prefixes4),
-		.prefixes6 = bpf_map__fd(skel->maps.prefixes6),
-		.services = bpf_map__fd(skel->maps.services),
-		.vip_records = bpf_map__fd(skel->maps.vip_records),
-		.prefixes = &skel->bss->vip_prefixes,
-		.tables = bpf_map__fd(skel->maps.tables),
-		.backends = bpf_map__fd(skel->maps.backends),
-		.egress = bpf_map__fd(skel->maps.egress),
-		.vip_counters = bpf_map__fd(skel->maps.vip_counters),
-		.backend_counters = bpf_map__fd(skel->maps.backend_counters),
-		.new_flow_counters = bpf_map__fd(skel->maps.new_flow_counters),
-		.acls4 = bpf_map__fd(skel->maps.acls4),
-		.acls6 = bpf_map__fd(skel->maps.acls6),
-		.cpus = d->dp.cpus,
-		.hop = find_hop,
-		.hop_context = d->nexthops,
-	};
+	program_maps(d->dp.skel, d->dp.cpus, k);
+	k->hop = find_hop;
+	k->hop_context = d->nexthops;
 	rc = kernel_init(k, err);
 	if (rc)
 		return rc;

@@ -14,7 +14,7 @@
 #include "core/err.h"
 #include "core/plan.h"
 #include "dataplane.h"
-#include "publish.h"
+#include "dp/publish.h"
 
 enum preview_change { PREVIEW_SAME, PREVIEW_CHANGED, PREVIEW_ADDED, PREVIEW_REMOVED };
 

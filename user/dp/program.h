@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_PROGRAM_H
+#define FAIRLEAD_PROGRAM_H
+
+/*
+ * The balancer's program and its maps, from opening to ready to be filled:
+ * what is the same whether the maps are then pinned and shared or are private
+ * to a process that only tries things out. Nothing here pins or attaches.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi.h"
+#include "core/err.h"
+#include "publish.h"
+
+struct fairlead_bpf;
+
+/* The hash key as the program has it: little-endian halves of the 16 bytes. */
+void program_key_words(const uint8_t key[16], __u64 words[2]);
+
+/*
+ * Open, not yet loaded: its key, its CPUs and the sizes that depend on them are
+ * set. `cpus` is the number of possible ones. The caller destroys *out.
+ */
+int program_open(const struct config *config, unsigned int cpus,
+		 struct fairlead_bpf **out, struct err *err);
+
+/*
+ * An empty flow map for packets on a CPU, in the place of the one before.
+ * Returns its descriptor, which the program does not need, or -errno.
+ */
+int program_make_flow_map(const struct fairlead_bpf *skel, bool v6, __u32 entries,
+			  __u32 cpu);
+/* Flow maps of `n` CPUs. */
+int program_make_flow_maps(struct fairlead_bpf *skel, const struct config *config,
+			   unsigned int n, struct err *err);
+
+/* The file descriptors that publishing writes to; the rest of *k is zero. */
+void program_maps(const struct fairlead_bpf *skel, unsigned int cpus,
+		  struct kernel *k);
+
+#endif
