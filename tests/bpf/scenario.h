@@ -68,5 +68,6 @@ extern const struct scenario_list scenarios_flow;
 extern const struct scenario_list scenarios_rare;
 extern const struct scenario_list scenarios_fragment;
 extern const struct scenario_list scenarios_options;
+extern const struct scenario_list scenarios_tunnels;
 
 #endif
