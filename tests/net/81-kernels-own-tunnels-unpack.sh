@@ -35,6 +35,8 @@ outer_address() {
 gue_port() {
 	local host
 
+	# Nothing loads it by itself in a namespace.
+	modprobe -qa fou fou6 || true
 	for host in b1 b2 b3; do
 		on "$host" ip fou add port 6080 gue 2> "$RUN/device.log" &&
 			on "$host" ip -6 fou add port 6080 gue 2>> "$RUN/device.log" ||
