@@ -10,13 +10,14 @@
  * The list generates the enum, the label table of the command and the metrics,
  * and the table in the manual page. It is append-only: an id is an index into
  * the pinned counters and a metric's history, so a retired reason stays a hole:
- * 3, for all fragments, and 4, for all protocols but TCP and UDP.
+ * 4, for all protocols but TCP and UDP.
  */
 #define DROP_REASONS(X)                                                        \
 	X(1, IP_MALFORMED, "ip_malformed",                                     \
 	  "IP version, header length or total length is wrong")                \
 	X(2, L4_TRUNCATED, "l4_truncated",                                     \
 	  "TCP or UDP header is not complete")                                 \
+	X(3, FRAGMENT, "fragment", "fragment that is malformed or not tracked")\
 	X(5, NO_SERVICE, "no_service",                                         \
 	  "port and protocol are not configured on the VIP address")           \
 	X(6, TABLE_MISSING, "table_missing",                                   \
@@ -40,7 +41,7 @@
 	X(16, SOURCE_DENIED, "source_denied",                                  \
 	  "source address is on a deny list, or on no allow list")             \
 	X(17, ICMP_UNHANDLED, "icmp_unhandled",                                \
-	  "ICMP message to a VIP that is no echo request and quotes no flow")  \
+	  "ICMP message to a VIP that is not answered and quotes no flow of it")  \
 	X(18, ICMP_LIMIT, "icmp_limit",                                        \
 	  "ICMP answer not sent: the limit of this CPU is reached")            \
 	X(19, TOO_BIG_NO_REPLY, "too_big_no_reply",                            \
