@@ -4,7 +4,9 @@
  * here, and lets the kernel have what was inside.
  *
  *   Ethernet | IPv4 or IPv6 |                            inner packet   IPIP
- *   Ethernet | IPv4 or IPv6 | UDP (8) | GUE (4 + hlen) | inner packet   GUE
+ *   Ethernet | IPv4 or IPv6 | UDP (8) | GUE (4 + hlen) | inner packet   GUE 0
+ *   Ethernet | IPv4 or IPv6 | UDP (8) |                  inner packet   GUE 1
+ *   Ethernet | IPv4 or IPv6 | GRE (4) |                  inner packet   GRE
  *
  * A packet is ours when its inner destination is one of our VIPs. What is not
  * ours, or is no tunnel packet that we know, passes untouched: the host may run
@@ -20,6 +22,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "ecn.bpf.h"
+#include "gre.bpf.h"
 #include "gue.bpf.h"
 #include "packet.bpf.h"
 
@@ -49,6 +52,8 @@ enum outcome {
 	OUTCOME_MALFORMED,
 	OUTCOME_IPIP,
 	OUTCOME_GUE,
+	OUTCOME_GUE1,
+	OUTCOME_GRE,
 };
 
 struct tunnel {
@@ -57,7 +62,7 @@ struct tunnel {
 	__u32 left;      /* bytes from there to the end of the outer packet */
 	__u8 protocol;   /* of what is at offset */
 	__u8 ecn;        /* of the outer header */
-	bool gue;
+	__u8 kind;       /* enum outcome, once it is stripped */
 
 	/* Inner destination; aligned for the compiler to write it in words. */
 	struct decap_key dst __attribute__((aligned(8)));
@@ -102,34 +107,72 @@ static __always_inline int read_outer6(struct xdp_md *ctx, struct tunnel *t)
 	return 0;
 }
 
+/* `size` bytes of the outer packet are read: what is behind them is `protocol`. */
+static __always_inline int read_past(struct tunnel *t, __u32 size, __u8 protocol,
+				     enum outcome kind)
+{
+	if (t->left < size)
+		return OUTCOME_UNKNOWN;
+	t->left -= size;
+	t->offset += size;
+	t->protocol = protocol;
+	t->kind = kind;
+	return 0;
+}
+
 /*
  * Any length of extension data is skipped, so that private data is none of our
  * business; a flag announces an extension that could change what the inner
  * packet means, and we know none.
  */
+static __always_inline int read_gue0(struct tunnel *t, const struct guehdr *gue)
+{
+	__u32 size = sizeof(struct udphdr) + sizeof(*gue) + gue->variant_c_hlen * 4;
+
+	if (gue->variant_c_hlen & ~GUE_HLEN_MASK || gue->flags)
+		return OUTCOME_UNKNOWN;
+	return read_past(t, size, gue->protocol, OUTCOME_GUE);
+}
+
+/*
+ * Where variant 0 has its first byte, variant 1 has that of the inner packet,
+ * whose version makes the variant's two bits 01.
+ */
 static __always_inline int read_gue(struct xdp_md *ctx, struct tunnel *t)
 {
 	const struct udphdr *udp = packet_l3(ctx) + t->offset;
 	const struct guehdr *gue = (void *)(udp + 1);
-	__u32 size, udp_len;
+	__u32 udp_len;
 
+	/* Every inner packet is longer than a GUE header. */
 	if ((void *)(gue + 1) > packet_end(ctx) || udp->dest != bpf_htons(gue_port))
 		return OUTCOME_UNKNOWN;
-	if (gue->variant_c_hlen & ~GUE_HLEN_MASK || gue->flags)
-		return OUTCOME_UNKNOWN;
-
-	size = sizeof(*udp) + sizeof(*gue) + gue->variant_c_hlen * 4;
 	udp_len = bpf_ntohs(udp->len);
 	if (udp_len < t->left)
 		t->left = udp_len;
-	if (t->left < size)
-		return OUTCOME_UNKNOWN;
 
-	t->left -= size;
-	t->offset += size;
-	t->protocol = gue->protocol;
-	t->gue = true;
-	return 0;
+	switch (gue->variant_c_hlen >> 4) {
+	case 4:
+		return read_past(t, sizeof(*udp), IPPROTO_IPIP, OUTCOME_GUE1);
+	case 6:
+		return read_past(t, sizeof(*udp), IPPROTO_IPV6, OUTCOME_GUE1);
+	default:
+		return read_gue0(t, gue);
+	}
+}
+
+/* With a checksum, a key or a sequence number it is a tunnel of someone else. */
+static __always_inline int read_gre(struct xdp_md *ctx, struct tunnel *t)
+{
+	const struct grehdr *gre = packet_l3(ctx) + t->offset;
+
+	if ((void *)(gre + 1) > packet_end(ctx) || gre->flags_version)
+		return OUTCOME_UNKNOWN;
+	if (gre->ethertype == bpf_htons(ETH_P_IP))
+		return read_past(t, sizeof(*gre), IPPROTO_IPIP, OUTCOME_GRE);
+	if (gre->ethertype == bpf_htons(ETH_P_IPV6))
+		return read_past(t, sizeof(*gre), IPPROTO_IPV6, OUTCOME_GRE);
+	return OUTCOME_UNKNOWN;
 }
 
 static __always_inline int read_inner4(struct xdp_md *ctx, struct tunnel *t)
@@ -168,8 +211,11 @@ static __always_inline int read_tunnel(struct xdp_md *ctx, struct tunnel *t,
 {
 	int done = outer6 ? read_outer6(ctx, t) : read_outer4(ctx, t);
 
+	t->kind = OUTCOME_IPIP;
 	if (!done && t->protocol == IPPROTO_UDP)
 		done = read_gue(ctx, t);
+	else if (!done && t->protocol == IPPROTO_GRE)
+		done = read_gre(ctx, t);
 	if (done)
 		return done;
 
@@ -207,7 +253,7 @@ static __always_inline int strip(struct xdp_md *ctx, const struct tunnel *t)
 	if ((void *)(eth + 1) > packet_end(ctx))
 		return OUTCOME_MALFORMED;
 	*eth = header;
-	return t->gue ? OUTCOME_GUE : OUTCOME_IPIP;
+	return t->kind;
 }
 
 static __always_inline int decap_packet(struct xdp_md *ctx, bool outer6)
@@ -240,6 +286,10 @@ static __always_inline void count(int outcome)
 		c->ipip++;
 	else if (outcome == OUTCOME_GUE)
 		c->gue++;
+	else if (outcome == OUTCOME_GUE1)
+		c->gue1++;
+	else if (outcome == OUTCOME_GRE)
+		c->gre++;
 	else if (outcome == OUTCOME_NOT_VIP)
 		c->not_vip++;
 	else if (outcome == OUTCOME_MALFORMED)

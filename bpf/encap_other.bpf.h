@@ -20,11 +20,7 @@
  */
 
 #include "encap.bpf.h"
-
-struct grehdr {
-	__be16 flags_version; /* all zero */
-	__be16 ethertype;     /* of the inner packet */
-};
+#include "gre.bpf.h"
 
 /* Everything about the outer packet that the backend's encap decides. */
 struct outer_shape {

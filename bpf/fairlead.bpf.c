@@ -100,13 +100,14 @@ static __always_inline int vip_admits(const struct pkt *pkt, bool v6)
 
 /*
  * What does not fit is still as it came. Without DF, a VIP may have it sent all
- * the same, for a router to fragment; else the client hears of the MTU.
+ * the same, for a router to fragment, which none does to IPv6 or for L2 mode;
+ * else the client hears of the MTU.
  */
 static __noinline int too_big4(struct xdp_md *ctx, struct pkt *pkt,
 			       const struct backend *backend)
 {
 	if (!pkt->df && pkt->vip && pkt->vip->flags & VIP_OVERSIZE &&
-	    backend->encap != ENCAP_L2)
+	    backend->encap != ENCAP_L2 && !(backend->flags & BACKEND_OUTER_V6))
 		return encap_other4(ctx, pkt, backend, true);
 	return icmp_too_big(ctx, pkt, backend->mtu - encap_overhead(backend, false), false);
 }

@@ -357,12 +357,13 @@ struct decap_key {
 };
 
 struct decap_counters {
-	__u64 ipip, gue;   /* stripped */
+	__u64 ipip, gue;   /* stripped; gue is variant 0, gue1 variant 1 */
+	__u64 gue1, gre;
 	__u64 not_vip;     /* tunnel packet for another inner address: passed */
 	__u64 malformed;   /* tunnel packet to a VIP that is cut short: dropped */
 };
 
 _Static_assert(sizeof(struct decap_key) == 16, "decap_key");
-_Static_assert(sizeof(struct decap_counters) == 32, "decap_counters");
+_Static_assert(sizeof(struct decap_counters) == 48, "decap_counters");
 
 #endif

@@ -74,6 +74,7 @@ extern const struct scenario_list scenarios_flow;
 extern const struct scenario_list scenarios_rare;
 extern const struct scenario_list scenarios_fragment;
 extern const struct scenario_list scenarios_options;
+extern const struct scenario_list scenarios_tunnels;
 extern const struct scenario_list scenarios_icmp;
 extern const struct scenario_list scenarios_too_big;
 

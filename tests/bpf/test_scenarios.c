@@ -19,6 +19,7 @@ static const struct scenario_list *const lists[] = {
 	&scenarios_rare,
 	&scenarios_fragment,
 	&scenarios_options,
+	&scenarios_tunnels,
 	&scenarios_drop,
 	&scenarios_icmp,
 	&scenarios_too_big,

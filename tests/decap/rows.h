@@ -18,7 +18,7 @@
  * packet. A field that is zero has its usual value.
  */
 struct outer {
-	bool v6, gue;
+	bool v6, gue, gue1, gre;
 	uint8_t options; /* bytes of IPv4 options */
 	uint8_t ecn;
 	uint16_t padding; /* bytes behind the outer packet */
@@ -34,6 +34,8 @@ struct outer {
 	bool gue_first_long;  /* as much extension data as if they were length */
 	uint8_t gue_protocol; /* of the GUE header */
 	uint16_t gue_flags;
+	uint16_t gre_flags; /* flags and version */
+	uint16_t gre_type;  /* ethertype */
 	int16_t ip_len_off;  /* added to the outer IP length field */
 	int16_t udp_len_off; /* added to the UDP length field */
 	uint16_t size;       /* of the frame: the rest is cut off */
@@ -42,6 +44,8 @@ struct outer {
 enum fate {
 	STRIPPED_IPIP,
 	STRIPPED_GUE,
+	STRIPPED_GUE1,
+	STRIPPED_GRE,
 	PASSED,         /* untouched, counted nowhere */
 	PASSED_NOT_VIP, /* untouched, counted */
 	DROPPED,        /* counted as malformed */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The decap program, by BPF_PROG_RUN: each row of rows.c is a packet in, and
- * the verdict, the whole packet out and all four counters are compared.
+ * the verdict, the whole packet out and all six counters are compared.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -41,8 +41,10 @@ static uint8_t outer_protocol(const struct row *row)
 {
 	if (row->outer.protocol)
 		return row->outer.protocol;
-	if (row->outer.gue)
+	if (row->outer.gue || row->outer.gue1)
 		return 17;
+	if (row->outer.gre)
+		return 47;
 	return row->inner.v6 ? 41 : 4;
 }
 
@@ -81,6 +83,17 @@ static void put_outer6(const struct row *row, struct frame *frame, size_t left)
 	frame_address("fd00:1::11", true, ip + 24);
 }
 
+static void put_udp(const struct row *row, struct frame *frame, size_t left)
+{
+	const struct outer *o = &row->outer;
+	uint8_t *udp = frame->data + frame->size;
+
+	append(frame, 0, 8);
+	put16(udp, 0xc123);
+	put16(udp + 2, o->dport ? o->dport : GUE_PORT);
+	put16(udp + 4, left + o->udp_len_off);
+}
+
 static size_t gue_extension(const struct outer *o)
 {
 	return 4U * (o->gue_first_long ? o->gue_first | o->hlen : o->hlen);
@@ -89,16 +102,30 @@ static size_t gue_extension(const struct outer *o)
 static void put_gue(const struct row *row, struct frame *frame, size_t left)
 {
 	const struct outer *o = &row->outer;
-	uint8_t *udp = frame->data + frame->size;
+	uint8_t *gue = frame->data + frame->size + 8;
 
-	append(frame, 0, 12);
+	put_udp(row, frame, left);
+	append(frame, 0, 4);
 	append(frame, 0x5a, gue_extension(o));
-	put16(udp, 0xc123);
-	put16(udp + 2, o->dport ? o->dport : GUE_PORT);
-	put16(udp + 4, left + o->udp_len_off);
-	udp[8] = o->gue_first | o->hlen;
-	udp[9] = o->gue_protocol ? o->gue_protocol : row->inner.v6 ? 41 : 4;
-	put16(udp + 10, o->gue_flags);
+	gue[0] = o->gue_first | o->hlen;
+	gue[1] = o->gue_protocol ? o->gue_protocol : row->inner.v6 ? 41 : 4;
+	put16(gue + 2, o->gue_flags);
+}
+
+/* RFC 2784, section 2.1: flags and version, then what follows by ethertype. */
+static void put_gre(const struct row *row, struct frame *frame)
+{
+	const struct outer *o = &row->outer;
+	uint8_t *gre = frame->data + frame->size;
+
+	append(frame, 0, 4);
+	put16(gre, o->gre_flags);
+	put16(gre + 2, o->gre_type ? o->gre_type : row->inner.v6 ? 0x86dd : 0x0800);
+}
+
+static size_t shim_size(const struct outer *o)
+{
+	return o->gue ? 12 + gue_extension(o) : o->gue1 ? 8 : o->gre ? 4 : 0;
 }
 
 /* The inner packet as it was built, whatever its header says of its length. */
@@ -107,8 +134,7 @@ static void wrap(const struct row *row, const struct frame *inner,
 {
 	const struct outer *o = &row->outer;
 	size_t payload = inner->size - ETH_SIZE;
-	size_t gue = o->gue ? 12 + gue_extension(o) : 0;
-	size_t left = gue + payload + o->extra;
+	size_t left = shim_size(o) + payload + o->extra;
 
 	out->size = 0;
 	append(out, 0, ETH_SIZE);
@@ -120,6 +146,10 @@ static void wrap(const struct row *row, const struct frame *inner,
 		put_outer4(row, out, left);
 	if (o->gue)
 		put_gue(row, out, left);
+	else if (o->gue1)
+		put_udp(row, out, left);
+	else if (o->gre)
+		put_gre(row, out);
 	memcpy(out->data + out->size, inner->data + ETH_SIZE, payload);
 	out->size += payload;
 	append(out, 0xee, o->extra + o->padding);
@@ -129,7 +159,7 @@ static void wrap(const struct row *row, const struct frame *inner,
 
 static bool is_stripped(const struct row *row)
 {
-	return row->fate == STRIPPED_IPIP || row->fate == STRIPPED_GUE;
+	return row->fate <= STRIPPED_GRE;
 }
 
 static void build(const struct row *row, struct frame *in, struct frame *expected)
@@ -165,6 +195,8 @@ static struct decap_counters read_counters(const struct decap_bpf *program)
 	for (int i = 0; i < cpus; i++) {
 		sum.ipip += each[i].ipip;
 		sum.gue += each[i].gue;
+		sum.gue1 += each[i].gue1;
+		sum.gre += each[i].gre;
 		sum.not_vip += each[i].not_vip;
 		sum.malformed += each[i].malformed;
 	}
@@ -191,6 +223,8 @@ static void check_counters(const struct row *row,
 {
 	assert_int_equal(after->ipip - before->ipip, row->fate == STRIPPED_IPIP);
 	assert_int_equal(after->gue - before->gue, row->fate == STRIPPED_GUE);
+	assert_int_equal(after->gue1 - before->gue1, row->fate == STRIPPED_GUE1);
+	assert_int_equal(after->gre - before->gre, row->fate == STRIPPED_GRE);
 	assert_int_equal(after->not_vip - before->not_vip,
 			 row->fate == PASSED_NOT_VIP);
 	assert_int_equal(after->malformed - before->malformed,

@@ -97,11 +97,14 @@ sysctl_of() {
 }
 
 # backends VIP...: make all three backends of these VIPs, with a web server.
+# BACKEND_SETUP has further options of backend-setup.
 backends() {
 	local host
 
 	for host in b1 b2 b3; do
-		backend_setup "$host" --interface eth0 "$@" > "$RUN/$host-setup.out"
+		# shellcheck disable=SC2086
+		backend_setup "$host" --interface eth0 ${BACKEND_SETUP:-} "$@" \
+			> "$RUN/$host-setup.out"
 		start_http "$host"
 	done
 }

@@ -290,7 +290,7 @@ static void completion_offers_what_the_table_has(void **state)
 		  "udp_idle_timeout new_flow_limit allow deny "
 		  "encap gue_port algorithm table_size slack "
 		  "ring_points all_down \n" },
-		{ "vip add V encap ''", " ipip gue \n" },
+		{ "vip add V encap ''", " ipip gue gue1 gre l2 \n" },
 		{ "vip set V algorithm ''", " maglev capped ring rendezvous \n" },
 		{ "backend set V B state ''", " up drain down \n" },
 		{ "table ''", " compare plan show \n" },

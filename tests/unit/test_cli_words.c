@@ -214,13 +214,13 @@ static void options_of_a_command_may_be_shortened_and_come_out_whole(void **stat
 	struct cli_args args;
 
 	(void)state;
-	assert_int_equal(parse_args("vip", "add", "V enc g gue 80", &args, NULL),
+	assert_int_equal(parse_args("vip", "add", "V enc i gue_p 80", &args, NULL),
 			 0);
 	assert_int_equal(args.n_positional, 1);
 	assert_string_equal(args.positional[0], "V");
 	assert_int_equal(args.n_options, 2);
 	assert_string_equal(args.options[0].key, "encap");
-	assert_string_equal(args.options[0].value, "gue");
+	assert_string_equal(args.options[0].value, "ipip");
 	assert_string_equal(args.options[1].key, "gue_port");
 	assert_string_equal(args.options[1].value, "80");
 }
@@ -256,7 +256,7 @@ static void wrong_arguments_are_refused_with_a_sentence(void **state)
 		{ "vip", "add", "V weight 1", "unknown option 'weight'" },
 		{ "vip", "add", "V p", "option 'pool' needs a value: pool NAME" },
 		{ "vip", "add", "V pool a pool b", "option 'pool' stands twice" },
-		{ "vip", "add", "V encap gre", "expected ipip or gue" },
+		{ "vip", "add", "V encap vxlan", "expected ipip, gue, gue1, gre or l2" },
 		{ "vip", "set", "V", "'vip set' needs something to change: pool" },
 		{ "vip", "del", "V W", "'vip del' does not take the word 'W'" },
 		{ "show", "status", "x", "does not take the word 'x'" },

@@ -206,6 +206,8 @@ static void show_decap(struct writer *out, const struct decap_info *info,
 	writer_int(out, "program", info->program);
 	writer_int(out, "stripped_ipip", counters->ipip);
 	writer_int(out, "stripped_gue", counters->gue);
+	writer_int(out, "stripped_gue1", counters->gue1);
+	writer_int(out, "stripped_gre", counters->gre);
 	writer_int(out, "not_vip", counters->not_vip);
 	writer_int(out, "malformed", counters->malformed);
 }

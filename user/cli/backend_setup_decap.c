@@ -253,6 +253,22 @@ int decap_vip_del(const char *instance, const struct addr *addr,
 	return 0;
 }
 
+/* A program of another version, left attached, has counters of another size. */
+static int check_counters(int fd, const char *instance, struct err *err)
+{
+	struct bpf_map_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		return err_set(err, -errno, "cannot read the decap program's counters: %s",
+			       strerror(errno));
+	if (info.value_size != sizeof(struct decap_counters))
+		return err_set(err, -EPROTO,
+			       "the decap program of instance '%s' was attached by another version; --undo it, then set it up again",
+			       instance);
+	return 0;
+}
+
 int decap_counters_read(const char *instance, struct decap_counters *out,
 			struct err *err)
 {
@@ -260,9 +276,13 @@ int decap_counters_read(const char *instance, struct decap_counters *out,
 	int cpus = libbpf_num_possible_cpus();
 	_cleanup_free_ struct decap_counters *each = NULL;
 	__u32 zero = 0;
+	int failed;
 
 	if (fd < 0)
 		return fd;
+	failed = check_counters(fd, instance, err);
+	if (failed)
+		return failed;
 	each = calloc(cpus > 0 ? cpus : 1, sizeof(*each));
 	if (!each)
 		return err_set(err, -ENOMEM, "out of memory");
@@ -274,6 +294,8 @@ int decap_counters_read(const char *instance, struct decap_counters *out,
 	for (int i = 0; i < cpus; i++) {
 		out->ipip += each[i].ipip;
 		out->gue += each[i].gue;
+		out->gue1 += each[i].gue1;
+		out->gre += each[i].gre;
 		out->not_vip += each[i].not_vip;
 		out->malformed += each[i].malformed;
 	}

@@ -18,7 +18,7 @@ static const struct verb_option vip_options[] = {
 	 "new flows a second and CPU that are remembered; 0: all"},
 	{"allow", "PREFIX,...", "take packets from these sources only; none"},
 	{"deny", "PREFIX,...", "take none from these sources; none"},
-	{"encap", "ipip|gue", "how packets travel to the backends"},
+	{"encap", "ipip|gue|gue1|gre|l2", "how packets travel to the backends"},
 	{"gue_port", "PORT", "UDP port of GUE, 1 to 65535"},
 	{"algorithm", "maglev|capped|ring|rendezvous",
 	 "how slots are shared out (fairlead table plan compares)"},

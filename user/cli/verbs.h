@@ -36,7 +36,7 @@ const struct verb *verbs_alone(const char *object);
 
 /* "vip add". Returns text. */
 const char *verb_name(const struct verb *verb, char text[VERB_NAME_MAX]);
-/* "vip add VIP [pool NAME] [encap ipip|gue]" */
+/* "vip add VIP [pool NAME] [encap ipip|gue|gue1|gre|l2]" */
 void verb_print_usage(const struct verb *verb, FILE *file);
 
 /*

@@ -119,6 +119,7 @@ void outer_next_hop(const struct backend *backend, struct next_hop *hop)
 		.resolved = backend->flags & BACKEND_RESOLVED,
 		.ifindex = backend->ifindex,
 		.mtu = backend->mtu,
+		.source_mask = backend->source_mask,
 	};
 	memcpy(hop->mac_src, backend->mac_src, sizeof(hop->mac_src));
 	memcpy(hop->mac_dst, backend->mac_dst, sizeof(hop->mac_dst));
