@@ -33,6 +33,7 @@ struct step {
 	uint8_t backend; /* enum backend_id */
 	uint8_t reason;  /* enum drop_reason */
 	bool new_flow;
+	bool quic_unknown; /* counted as such */
 	bool oversize; /* leaves without DF, and with an id */
 	uint8_t unremembered; /* of the VIP by now, when not 0 */
 };
@@ -68,5 +69,6 @@ extern const struct scenario_list scenarios_flow;
 extern const struct scenario_list scenarios_rare;
 extern const struct scenario_list scenarios_fragment;
 extern const struct scenario_list scenarios_options;
+extern const struct scenario_list scenarios_quic;
 
 #endif
