@@ -10,6 +10,7 @@
 #include "core/cleanup.h"
 #include "publish.h"
 #include "publish_acls.h"
+#include "publish_quic.h"
 #include "publish_vips.h"
 #include "sys/kmap.h"
 
@@ -280,6 +281,8 @@ int kernel_adopt(struct kernel *k, struct plan **out, struct err *err)
 	if (rc)
 		return err_set(err, rc, "cannot read the adopted maps: %s", strerror(-rc));
 	rc = publish_acls_adopt(k, plan, err);
+	if (!rc)
+		rc = publish_quic_adopt(k, plan, err);
 	if (rc)
 		return rc;
 	rc = adopt_tables(k, plan, err);

@@ -86,6 +86,7 @@ static int open_kernel(struct daemon *d, struct err *err)
 		.new_flow_counters = bpf_map__fd(skel->maps.new_flow_counters),
 		.acls4 = bpf_map__fd(skel->maps.acls4),
 		.acls6 = bpf_map__fd(skel->maps.acls6),
+		.quic_servers = bpf_map__fd(skel->maps.quic_servers),
 		.cpus = d->dp.cpus,
 		.hop = find_hop,
 		.hop_context = d->nexthops,
