@@ -10,13 +10,14 @@
  * The list generates the enum, the label table of the command and the metrics,
  * and the table in the manual page. It is append-only: an id is an index into
  * the pinned counters and a metric's history, so a retired reason stays a hole:
- * 3, for all fragments, and 4, for all protocols but TCP and UDP.
+ * 4, for all protocols but TCP and UDP.
  */
 #define DROP_REASONS(X)                                                        \
 	X(1, IP_MALFORMED, "ip_malformed",                                     \
 	  "IP version, header length or total length is wrong")                \
 	X(2, L4_TRUNCATED, "l4_truncated",                                     \
 	  "TCP or UDP header is not complete")                                 \
+	X(3, FRAGMENT, "fragment", "fragment that is malformed or not tracked")\
 	X(5, NO_SERVICE, "no_service",                                         \
 	  "port and protocol are not configured on the VIP address")           \
 	X(6, TABLE_MISSING, "table_missing",                                   \

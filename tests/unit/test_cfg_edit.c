@@ -270,7 +270,7 @@ static void bad_vip_edits_are_refused(void **state)
 		{ { VIP_ADD, "203.0.113.1:0/tcp", NULL, { { 0 } } },
 		  -EINVAL,
 		  "vip '203.0.113.1:0/tcp': port '0' is out of range; allowed: "
-		  "1 to 65535, or any" },
+		  "1 to 65535, a range as 8000-8999, or any" },
 		{ { VIP_ADD, NEW, NULL, { { "pool", "nope" } } },
 		  -ENOENT,
 		  "vip '" NEW "': pool 'nope' does not exist; allowed: api, "
@@ -343,7 +343,8 @@ static void bad_vip_edits_are_refused(void **state)
 		  -EINVAL,
 		  "vip 'web' has no protocol; allowed: ADDRESS:PORT/PROTOCOL, "
 		  "as "
-		  "203.0.113.10:443/tcp or [2001:db8::10]:any/udp" },
+		  "203.0.113.10:443/tcp, [2001:db8::10]:any/udp, "
+		  "203.0.113.0/28:8000-8999/tcp or 203.0.113.10:any/any" },
 	};
 
 	(void)state;

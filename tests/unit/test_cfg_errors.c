@@ -316,14 +316,15 @@ static void values_of_pools_and_vips_are_refused_with_what_is_allowed(void **sta
 					"1 to 127 letters, digits, . _ - :" },
 		{ IF "vips: [{address: 203.0.113.10:0/tcp}]\n",
 		  "2:18: vip '203.0.113.10:0/tcp': port '0' is out of range; "
-		  "allowed: 1 to 65535, or any" },
+		  "allowed: 1 to 65535, a range as 8000-8999, or any" },
 		{ IF "vips: [{address: 203.0.113.10:65536/tcp}]\n",
 		  "2:18: vip '203.0.113.10:65536/tcp': port '65536' is out of "
-		  "range; allowed: 1 to 65535, or any" },
+		  "range; allowed: 1 to 65535, a range as 8000-8999, or any" },
 		{ IF "vips: [{address: 203.0.113.10:443}]\n",
 		  "2:18: vip '203.0.113.10:443' has no protocol; allowed: "
-		  "ADDRESS:PORT/PROTOCOL, as 203.0.113.10:443/tcp or "
-		  "[2001:db8::10]:any/udp" },
+		  "ADDRESS:PORT/PROTOCOL, as 203.0.113.10:443/tcp, "
+		  "[2001:db8::10]:any/udp, 203.0.113.0/28:8000-8999/tcp or "
+		  "203.0.113.10:any/any" },
 	};
 
 	(void)state;

@@ -447,8 +447,8 @@ static void an_address_is_silent_and_has_a_place_for_fragments_as_its_vips_say(v
 		VIPS(V("203.0.113.1:53/udp") V("203.0.113.2:80/tcp")), a);
 	struct kernel k = new_kernel();
 	struct vip_spec spec;
-	struct entry entry;
-	struct fake_vip *found;
+	struct vip_entry entry;
+	const struct vip *found;
 
 	(void)state;
 	assert_int_equal(change(&k, none, a), 0);
@@ -456,16 +456,16 @@ static void an_address_is_silent_and_has_a_place_for_fragments_as_its_vips_say(v
 			 VIP_ADDRESS | VIP_NO_ECHO);
 	assert_int_equal(address_entry("203.0.113.2:80/tcp")->flags, VIP_ADDRESS);
 	assert_int_equal(vip_spec_parse("203.0.113.1:53/udp", &spec, NULL), 0);
-	entry_key(&spec, 0, IPPROTO_FRAGMENT, &entry);
-	found = fake_vip(MAP_VIPS4, entry.key, sizeof(struct vip_key4), false);
+	entry = vip_entry_hashed(&spec.addr, 0, IPPROTO_FRAGMENT);
+	found = fake_entry(&entry);
 	assert_non_null(found);
-	assert_int_equal(found->value.id, vip_of(a, "203.0.113.1:53/udp")->id);
-	assert_int_equal(found->value.flags, VIP_NO_ECHO | VIP_FRAGMENT_HASH);
+	assert_int_equal(found->id, vip_of(a, "203.0.113.1:53/udp")->id);
+	assert_int_equal(found->flags, VIP_NO_ECHO | VIP_FRAGMENT_HASH);
 	assert_int_equal(count_vips(fake.vips[0]), 3 + 2 + 1);
 
 	assert_int_equal(change(&k, a, b), 0);
 	assert_int_equal(address_entry("203.0.113.1:53/udp")->flags, VIP_ADDRESS);
-	assert_null(fake_vip(MAP_VIPS4, entry.key, sizeof(struct vip_key4), false));
+	assert_null(fake_entry(&entry));
 	assert_int_equal(count_vips(fake.vips[0]), 2 + 2);
 	kernel_release(&k);
 }
