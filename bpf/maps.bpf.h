@@ -70,6 +70,15 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 } acls6 SEC(".maps");
 
+/* Daemon writes, packets to VIPs with VIP_QUIC read. No entry: by the tuple. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_QUIC_SERVERS);
+	__type(key, struct quic_server_key);
+	__type(value, __u16);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+} quic_servers SEC(".maps");
+
 /* Daemon writes, and reads when it adopts the maps; packets do not. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

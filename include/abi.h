@@ -88,13 +88,35 @@ struct vip {
 	__u16 table; /* index into tables */
 	__u16 flags; /* enum vip_flag */
 	__u8 hash_mode; /* enum hash_mode */
-	/* QUIC-LB: config id (3 bits) << 5 | length of the server id (4 bits) */
-	__u8 quic;
+	__u8 quic; /* QUIC_OPTION, when VIP_QUIC */
 	/* A known UDP flow idle for longer is chosen again; ~0: never. */
 	__u32 udp_idle; /* in units of 2^30 ns, as struct flow's seen */
 	/* New flows a second and CPU that are remembered; 0: all. */
 	__u32 new_flow_cap;
 };
+
+/*
+ * QUIC-LB: the id that the config bits of a connection id have to have, in the
+ * same three bits, and how long the server id behind them is.
+ */
+#define QUIC_OPTION(config_id, length) ((config_id) << 5 | (length))
+#define QUIC_CONFIG_ID(octet) ((octet) >> 5)
+#define QUIC_SERVER_ID_LENGTH(option) ((option) & 0x0f)
+#define QUIC_CONFIG_ID_MAX 6 /* 7: not for routing */
+#define QUIC_SERVER_ID_MAX 15
+
+/*
+ * Which backend of a VIP has a server id: value, a backend id (__u16). The
+ * daemon writes the entries before the VIP says VIP_QUIC, and takes them away
+ * after it does no more.
+ */
+struct quic_server_key {
+	__u16 vip;   /* id */
+	__u8 length; /* of the server id; the rest of id is zero */
+	__u8 id[QUIC_SERVER_ID_MAX];
+};
+
+#define MAX_QUIC_SERVERS (1 << 20) /* over all VIPs */
 
 /*
  * Key of the services trie: of the bits behind prefix_len, group and protocol
@@ -292,6 +314,7 @@ struct vip_counters {
 	__u64 packets, bytes;   /* forwarded; bytes of the inner IP packets */
 	__u64 new_flows;        /* chosen by the table */
 	__u64 drops;            /* dropped after the VIP was known */
+	__u64 quic_unknown;     /* of these by the hash: nobody's server id */
 };
 
 /* New flows of a VIP with a limit, on one CPU. */
@@ -328,6 +351,7 @@ _Static_assert(sizeof(struct vip_key4) == 8, "vip_key4");
 _Static_assert(sizeof(struct vip_key6) == 20, "vip_key6");
 _Static_assert(sizeof(struct vip) == 16, "vip");
 _Static_assert(sizeof(struct service_key) == 12, "service_key");
+_Static_assert(sizeof(struct quic_server_key) == 18, "quic_server_key");
 _Static_assert(sizeof(struct vip_record) == 24, "vip_record");
 _Static_assert(sizeof(struct prefix_key4) == 8, "prefix_key4");
 _Static_assert(sizeof(struct prefix_key6) == 20, "prefix_key6");
@@ -342,7 +366,7 @@ _Static_assert(sizeof(struct flow_key6) == 40, "flow_key6");
 _Static_assert(sizeof(struct flow) == 8, "flow");
 _Static_assert(sizeof(struct fragment_key) == 40, "fragment_key");
 _Static_assert(sizeof(struct fragment_note) == 4, "fragment_note");
-_Static_assert(sizeof(struct vip_counters) == 32, "vip_counters");
+_Static_assert(sizeof(struct vip_counters) == 40, "vip_counters");
 _Static_assert(sizeof(struct new_flow_counters) == 16, "new_flow_counters");
 _Static_assert(sizeof(struct backend_counters) == 32, "backend_counters");
 _Static_assert(sizeof(struct drop_counters) == 16, "drop_counters");

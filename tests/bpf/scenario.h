@@ -38,6 +38,7 @@ struct step {
 	uint8_t reason;  /* enum drop_reason */
 	uint16_t mtu;    /* that an answer tells; 0: it answers an echo request */
 	bool new_flow;
+	bool quic_unknown; /* counted as such */
 	bool oversize; /* leaves without DF, and with an id */
 	uint8_t unremembered; /* of the VIP by now, when not 0 */
 };
@@ -77,5 +78,6 @@ extern const struct scenario_list scenarios_options;
 extern const struct scenario_list scenarios_tunnels;
 extern const struct scenario_list scenarios_icmp;
 extern const struct scenario_list scenarios_too_big;
+extern const struct scenario_list scenarios_quic;
 
 #endif

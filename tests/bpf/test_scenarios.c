@@ -23,6 +23,7 @@ static const struct scenario_list *const lists[] = {
 	&scenarios_drop,
 	&scenarios_icmp,
 	&scenarios_too_big,
+	&scenarios_quic,
 };
 
 #define N_LISTS (sizeof(lists) / sizeof(lists[0]))
@@ -55,6 +56,7 @@ static void count_sent(const struct step *step, const struct frame *in,
 	vip->packets++;
 	vip->bytes += bytes;
 	vip->new_flows += step->new_flow;
+	vip->quic_unknown += step->quic_unknown;
 	backend->packets++;
 	backend->bytes += bytes;
 	backend->new_flows += step->new_flow;
@@ -111,7 +113,7 @@ static void expect_counts(const struct counts *e, const struct counts *g)
 					      "pad" };
 	static const char *const drops[] = { "packets", "bytes" };
 	static const char *const vips[] = { "packets", "bytes", "new_flows",
-					    "drops" };
+					    "drops", "quic_unknown" };
 	static const char *const backends[] = { "packets", "bytes", "new_flows",
 						"pad" };
 
@@ -119,7 +121,7 @@ static void expect_counts(const struct counts *e, const struct counts *g)
 		expect_object("drop reason", i, drops, &e->drops[i], &g->drops[i], 2);
 	expect_object("totals", 0, totals, &e->totals, &g->totals, 4);
 	for (unsigned int i = 0; i < V__MAX; i++)
-		expect_object("vip", i, vips, &e->vips[i], &g->vips[i], 4);
+		expect_object("vip", i, vips, &e->vips[i], &g->vips[i], 5);
 	for (unsigned int i = 0; i < B__MAX; i++)
 		expect_object("backend", i, backends, &e->backends[i],
 			      &g->backends[i], 4);

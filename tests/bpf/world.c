@@ -258,6 +258,17 @@ static void vips_forget_fragments(struct world *world)
 	bpf_map_delete_elem(bpf_map__fd(world->skel->maps.vips6), &key6);
 }
 
+void world_quic_server(struct world *world, enum vip_id vip, const char *hex,
+		       enum backend_id backend)
+{
+	struct quic_server_key key = { .vip = vip };
+	uint16_t value = backend;
+
+	for (; sscanf(hex, "%2hhx", &key.id[key.length]) == 1; hex += 2)
+		key.length++;
+	update(world->skel->maps.quic_servers, &key, &value);
+}
+
 void world_acl(struct world *world, enum vip_id vip, const char *address,
 	       uint32_t length, bool deny)
 {
@@ -556,6 +567,7 @@ void world_reset(struct world *world)
 	clear_map(skel->maps.fragments);
 	clear_map(skel->maps.acls4);
 	clear_map(skel->maps.acls6);
+	clear_map(skel->maps.quic_servers);
 	clear_counters(skel->maps.ct_rescues, 1);
 	clear_counters(skel->maps.new_flow_counters, V__MAX);
 	clear_counters(skel->maps.icmp_spent, 1);

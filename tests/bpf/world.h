@@ -135,6 +135,9 @@ void world_fill_new_flows(struct world *world, enum vip_id vip);
 /* Packets forwarded beyond the limit of new flows. */
 uint64_t world_unremembered(struct world *world, enum vip_id vip);
 
+/* hex: the server id. Its owner is the backend. */
+void world_quic_server(struct world *world, enum vip_id vip, const char *hex,
+		       enum backend_id backend);
 /* As abi.h defines it: without TOS, length, protocol and checksum. */
 uint16_t world_ip4_sum(const struct backend *backend);
 /* A table of the given size whose every slot is `fill`. */

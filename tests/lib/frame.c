@@ -125,9 +125,17 @@ static void put_udp(struct writer *w, uint16_t sport, uint16_t dport,
 	put16(w, 0);
 }
 
-static void put_payload(struct writer *w, size_t n)
+static void put_payload(struct writer *w, size_t n, const char *head)
 {
-	for (size_t i = 0; i < n; i++)
+	unsigned int byte;
+	size_t i = 0;
+	int used;
+
+	for (; head && sscanf(head, " %2x%n", &byte, &used) == 1 && i < n; i++) {
+		put8(w, byte);
+		head += used;
+	}
+	for (; i < n; i++)
 		put8(w, 'a' + i % 26);
 }
 
@@ -178,7 +186,7 @@ static void put_transport(struct writer *w, const struct frame_spec *spec,
 		put_tcp(w, sport, dport, spec->tcp_flags ? spec->tcp_flags : TCP_ACK);
 	else if (protocol == IPPROTO_UDP)
 		put_udp(w, sport, dport, 8 + spec->payload);
-	put_payload(w, spec->payload);
+	put_payload(w, spec->payload, spec->head);
 
 	length = w->frame->size - start;
 	if (protocol == IPPROTO_TCP)

@@ -66,6 +66,7 @@ struct frame_spec {
 	 */
 	const char *extensions;
 	uint16_t payload;  /* bytes behind the transport header */
+	const char *head;  /* the first of them, as hexadecimal digits and blanks */
 	uint16_t padding;  /* bytes behind the IP packet */
 	/* Not as it should be: */
 	uint16_t ethertype;

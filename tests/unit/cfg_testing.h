@@ -60,6 +60,10 @@ static inline void assert_same_pool(const struct cfg_pool *a,
 				 0);
 		assert_int_equal(a->backends[i].weight, b->backends[i].weight);
 		assert_int_equal(a->backends[i].state, b->backends[i].state);
+		assert_int_equal(a->backends[i].server_id_length,
+				 b->backends[i].server_id_length);
+		assert_memory_equal(a->backends[i].server_id, b->backends[i].server_id,
+				    QUIC_SERVER_ID_MAX);
 	}
 }
 
@@ -82,6 +86,8 @@ static inline void assert_same_vip(const struct cfg_vip *a, const struct cfg_vip
 	assert_int_equal(a->oversize, b->oversize);
 	assert_int_equal(a->udp_idle_timeout, b->udp_idle_timeout);
 	assert_int_equal(a->new_flow_limit, b->new_flow_limit);
+	assert_int_equal(a->quic_config_id, b->quic_config_id);
+	assert_int_equal(a->quic_server_id_length, b->quic_server_id_length);
 	assert_same_prefixes(&a->allow, &b->allow);
 	assert_same_prefixes(&a->deny, &b->deny);
 }

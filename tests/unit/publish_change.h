@@ -10,6 +10,7 @@
 #include "dp/publish.c"
 #include "dp/publish_vips.c"
 #include "dp/publish_acls.c"
+#include "dp/publish_quic.c"
 
 static uint8_t hop_version; /* another MAC for everybody */
 
@@ -35,6 +36,7 @@ static inline struct kernel new_kernel(void)
 		.vip_counters = MAP_VIP_COUNTERS, .backend_counters = MAP_BACKEND_COUNTERS,
 		.new_flow_counters = MAP_NEW_FLOW_COUNTERS,
 		.acls4 = MAP_ACLS4, .acls6 = MAP_ACLS6,
+		.quic_servers = MAP_QUIC_SERVERS,
 		.cpus = 2, .hop = test_hop,
 	};
 

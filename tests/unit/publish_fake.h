@@ -32,6 +32,7 @@ static int fake_close(int fd);
 #define FAKE_IDS 1024 /* ids that the tests come to */
 #define FAKE_VIPS 512
 #define FAKE_ACLS 256
+#define FAKE_SERVERS 128
 #define FAKE_TABLES 256 /* inner maps alive at a time */
 #define FAKE_FD 1000
 
@@ -39,7 +40,7 @@ static int fake_close(int fd);
 enum fake_map { MAP_VIPS4 = 1, MAP_VIPS6, MAP_PREFIXES4, MAP_PREFIXES6, MAP_SERVICES,
 		MAP_RECORDS, MAP_TABLES, MAP_BACKENDS, MAP_EGRESS,
 		MAP_VIP_COUNTERS, MAP_BACKEND_COUNTERS, MAP_NEW_FLOW_COUNTERS,
-		MAP_ACLS4, MAP_ACLS6 };
+		MAP_ACLS4, MAP_ACLS6, MAP_QUIC_SERVERS };
 
 struct fake_vip {
 	bool used;
@@ -56,6 +57,11 @@ struct fake_acl {
 	struct acl_entry value;
 };
 
+struct fake_server {
+	struct quic_server_key key;
+	uint16_t backend; /* 0: there is none */
+};
+
 /* An inner map; it lives while an fd or an outer entry holds it. */
 struct fake_table {
 	bool fd_open;
@@ -70,6 +76,7 @@ struct fake_maps {
 	size_t high[VIP_MAP__MAX]; /* no element of the map is behind it */
 	uint32_t prefixes;
 	struct fake_acl acls[2][FAKE_ACLS]; /* by map, from MAP_ACLS4 on */
+	struct fake_server servers[FAKE_SERVERS];
 	int table[FAKE_IDS]; /* index into the inner maps; -1: none */
 	struct backend backends[FAKE_IDS];
 	uint8_t vip_counted[FAKE_IDS], backend_counted[FAKE_IDS];
@@ -189,6 +196,33 @@ static inline struct fake_acl *fake_acl(int fd, const void *key, size_t size, bo
 	return free_one;
 }
 
+/* Its entry, or a free one. */
+static inline struct fake_server *fake_server(const void *key, size_t size)
+{
+	struct fake_server *free_one = NULL;
+	size_t i;
+
+	assert_int_equal(size, sizeof(struct quic_server_key));
+	for (i = 0; i < FAKE_SERVERS; i++) {
+		struct fake_server *server = &fake.servers[i];
+
+		if (server->backend && !memcmp(&server->key, key, size))
+			return server;
+		if (!server->backend && !free_one)
+			free_one = server;
+	}
+	assert_non_null(free_one);
+	return free_one;
+}
+
+static inline void fake_put_server(const void *key, size_t size, const void *value)
+{
+	struct fake_server *server = fake_server(key, size);
+
+	memcpy(&server->key, key, size);
+	memcpy(&server->backend, value, sizeof(server->backend));
+}
+
 static inline uint32_t fake_id(const void *key, size_t size)
 {
 	uint32_t id;
@@ -233,6 +267,10 @@ static inline void fake_put(int fd, const char *key, size_t key_size, const char
 		assert_int_equal(value_size, sizeof(struct acl_entry));
 		memcpy(&fake_acl(fd, key, key_size, true)->value, value, value_size);
 		break;
+	case MAP_QUIC_SERVERS:
+		assert_int_equal(value_size, sizeof(uint16_t));
+		fake_put_server(key, key_size, value);
+		break;
 	case MAP_NEW_FLOW_COUNTERS:
 		break;
 	case MAP_BACKEND_COUNTERS:
@@ -275,6 +313,8 @@ int kmap_delete(int fd, const void *keys, size_t key_size, size_t n)
 
 		if (fd == MAP_TABLES) {
 			fake.table[fake_id(key, key_size)] = -1;
+		} else if (fd == MAP_QUIC_SERVERS) {
+			fake_server(key, key_size)->backend = 0;
 		} else if (fd == MAP_ACLS4 || fd == MAP_ACLS6) {
 			acl = fake_acl(fd, key, key_size, false);
 			if (acl)

@@ -98,7 +98,7 @@ static void assert_refuses(const struct edit *edit, int code, const char *senten
 
 #define VIP_OPTIONS                                                \
 	"pool, hash, echo, tcp_junk, fragments, oversize, "         \
-	"udp_idle_timeout, new_flow_limit, allow, deny, "           \
+	"udp_idle_timeout, new_flow_limit, quic, allow, deny, "           \
 	"encap, gue_port, algorithm, table_size, slack, "     \
 	"ring_points, all_down"
 

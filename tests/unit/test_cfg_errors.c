@@ -18,7 +18,7 @@ struct row {
 	"all_down, backends"
 #define VIP_KEYS                                                    \
 	"address, pool, hash, echo, tcp_junk, fragments, oversize, " \
-	"udp_idle_timeout, new_flow_limit, allow, deny, " POOL_KEYS
+	"udp_idle_timeout, new_flow_limit, quic, allow, deny, " POOL_KEYS
 #define VIP(keys)     IF "vips:\n- {address: '203.0.113.10:443/tcp', " keys "}\n"
 #define BACKEND(keys) IF "pools:\n  web:\n    backends:\n    - {" keys "}\n"
 
@@ -61,7 +61,8 @@ static void unknown_keys_are_refused_with_the_known_ones(void **state)
 		  "3:3: key 'x' is not known in a vip; allowed: " VIP_KEYS },
 		{ BACKEND("address: 10.0.0.1, wieght: 2"),
 		  "5:27: pool 'web': backend '10.0.0.1': key 'wieght' is not "
-		  "known in a backend; allowed: address, name, weight, state" },
+		  "known in a backend; allowed: address, name, weight, state, "
+		  "server_id" },
 		{ IF "tunnel_source: {ipv5: 10.0.0.1}\n",
 		  "2:17: key 'ipv5' is not known in tunnel_source; allowed: "
 		  "ipv4, ipv6" },

@@ -129,7 +129,7 @@ static void answers_name_every_option(void **state)
 	json_t *expected = json_loads(
 		"{\"hash\": \"5-tuple\", \"echo\": true, \"tcp_junk\": \"drop\", "
 		"\"fragments\": \"first\", \"oversize\": \"drop\", "
-		"\"udp_idle_timeout\": 300, \"new_flow_limit\": 0, \"allow\": [], "
+		"\"udp_idle_timeout\": 300, \"new_flow_limit\": 0, \"quic\": null, \"allow\": [], "
 		"\"deny\": [\"10.0.0.0/8\"]}", 0, NULL);
 
 	(void)state;

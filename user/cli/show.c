@@ -18,6 +18,7 @@ static const struct field vip_fields[] = {
 	{INTEGER("backends")},
 	{INTEGER("packets")},	 {INTEGER("bytes")}, {INTEGER("new_flows")},
 	{INTEGER("drops")},	 {STRING("hash")},   {INTEGER("unremembered")},
+	{INTEGER("quic_unknown")},
 };
 
 /* The two that hold blanks come last: what stands before them stays fixed. */
@@ -77,6 +78,7 @@ static const struct field drop_fields[] = {
 static const struct field vip_counter_fields[] = {
 	{STRING("address")},	{INTEGER("packets")}, {INTEGER("bytes")},
 	{INTEGER("new_flows")}, {INTEGER("drops")},   {INTEGER("unremembered")},
+	{INTEGER("quic_unknown")},
 };
 
 static const struct field backend_counter_fields[] = {

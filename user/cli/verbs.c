@@ -16,6 +16,8 @@ static const struct verb_option vip_options[] = {
 	{"udp_idle_timeout", "SECONDS", "silence that ends a UDP flow; 0: none"},
 	{"new_flow_limit", "NUMBER",
 	 "new flows a second and CPU that are remembered; 0: all"},
+	{"quic", "CONFIG_ID:LENGTH",
+	 "route by server id in QUIC connection ids; none"},
 	{"allow", "PREFIX,...", "take packets from these sources only; none"},
 	{"deny", "PREFIX,...", "take none from these sources; none"},
 	{"encap", "ipip|gue|gue1|gre|l2", "how packets travel to the backends"},
@@ -33,6 +35,7 @@ static const struct verb_option backend_options[] = {
 	{"weight", "NUMBER", "share of new flows, 0 to 65535; 0 takes none"},
 	{"name", "NAME", "what places it in the table (default: the address)"},
 	{"state", "up|drain|down", "drain: known flows only; down: nothing"},
+	{"server_id", "HEX", "its server id in QUIC connection ids; none"},
 	{NULL, NULL, NULL},
 };
 

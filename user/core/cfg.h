@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi.h"
 #include "addr.h"
 #include "err.h"
 #include "outer.h"
@@ -70,6 +71,9 @@ struct cfg_backend {
 	struct addr addr;
 	uint32_t weight; /* 0: known flows only */
 	enum admin_state state;
+	/* What QUIC servers write into connection ids; length 0: it has none. */
+	uint8_t server_id[QUIC_SERVER_ID_MAX];
+	uint8_t server_id_length;
 	struct cfg_pos pos;
 };
 
@@ -98,6 +102,8 @@ struct cfg_vip {
 	bool oversize;      /* without DF: send what exceeds the MTU */
 	uint32_t udp_idle_timeout; /* s; 0: never */
 	uint32_t new_flow_limit;   /* a second and CPU; 0: none */
+	/* QUIC-LB; length 0: not by connection id. */
+	uint8_t quic_config_id, quic_server_id_length;
 	/* Sources; the most specific wins. Sorted once checked; owned. */
 	struct prefix_list allow, deny;
 	struct cfg_pos pos;

@@ -150,7 +150,7 @@ static json_t *get_dispatcher(const void *object)
 	return cfg->dispatcher ? json_true() : json_null();
 }
 
-static int hex_digit(char c)
+int cfg_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -175,7 +175,7 @@ static int set_hash_key(void *object, const char *text, struct err *err)
 			       length, 2 * sizeof(key));
 
 	for (size_t i = 0; i < length; i++) {
-		int digit = hex_digit(text[i]);
+		int digit = cfg_hex_digit(text[i]);
 
 		if (digit < 0)
 			return err_set(

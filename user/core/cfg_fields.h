@@ -21,6 +21,11 @@ struct cfg_field {
 	struct json_t *(*get)(const void *object);
 	/* Of a list of values: one more. Then set has all of them in one text. */
 	int (*add)(void *object, const char *text, struct err *err);
+	/*
+	 * Of a mapping: its keys, all of them required, with the same object. Then
+	 * set has the whole in one text, too.
+	 */
+	const struct cfg_field *fields;
 	/* Says which object it is: the argument of a command, not an option. */
 	bool identity;
 };
@@ -30,11 +35,17 @@ extern const struct cfg_field cfg_file_fields[];    /* struct cfg */
 extern const struct cfg_field cfg_tunnel_fields[];  /* struct cfg */
 extern const struct cfg_field cfg_pool_fields[];    /* struct cfg_pool */
 extern const struct cfg_field cfg_vip_fields[];     /* struct cfg_vip */
+extern const struct cfg_field cfg_vip_quic_fields[]; /* struct cfg_vip */
 extern const struct cfg_field cfg_backend_fields[]; /* struct cfg_backend */
 
 /* Letters, digits, '.', '_' and '-': never the text of a VIP. */
 int cfg_pool_name_check(const char *name, struct err *err);
 int cfg_table_size_check(uint32_t size, struct err *err);
+/* Of a backend; in cfg_fields_quic.c, as is what a VIP says of QUIC. */
+int cfg_backend_set_server_id(void *backend, const char *text, struct err *err);
+struct json_t *cfg_backend_get_server_id(const void *backend);
+/* 0 to 15, or -1. */
+int cfg_hex_digit(char c);
 /* The field's setter, for the command that has the address as its argument. */
 int cfg_backend_set_address(void *backend, const char *text, struct err *err);
 
@@ -89,5 +100,8 @@ void cfg_remove_backend(struct cfg_pool *pool, struct cfg_backend *backend);
 int cfg_check_ranges(const struct cfg *cfg, struct err *err);
 /* What crosses the options of VIPs, which are sorted; a part of cfg_check. */
 int cfg_check_vip_options(struct cfg *cfg, struct err *err);
+
+/* Server ids, and VIPs that route by them; a part of cfg_check. */
+int cfg_check_quic(const struct cfg *cfg, struct err *err);
 
 #endif

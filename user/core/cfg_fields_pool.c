@@ -281,6 +281,7 @@ const struct cfg_field cfg_vip_fields[] = {
 	  .identity = true },
 	{ .key = "pool", .set = set_vip_pool, .get = get_vip_pool },
 	CFG_VIP_OPTIONS(CFG_VIP_FIELD)
+	CFG_VIP_MAPPINGS(CFG_VIP_MAPPING_FIELD)
 	CFG_VIP_LISTS(CFG_VIP_LIST_FIELD)
 	{ .key = NULL },
 };
@@ -369,5 +370,8 @@ const struct cfg_field cfg_backend_fields[] = {
 	{ .key = "name", .set = set_backend_name, .get = get_backend_name },
 	{ .key = "weight", .set = set_weight, .get = get_weight },
 	{ .key = "state", .set = set_state, .get = get_state },
+	{ .key = "server_id",
+	  .set = cfg_backend_set_server_id,
+	  .get = cfg_backend_get_server_id },
 	{ .key = NULL },
 };

@@ -252,12 +252,13 @@ static json_t *list_json(const struct prefix_list *list)
 
 json_t *cfg_vip_options_json(const struct cfg_vip *vip)
 {
-	return json_pack("{s:s, s:b, s:s, s:s, s:s, s:I, s:I, s:o, s:o}", "hash",
+	return json_pack("{s:s, s:b, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "hash",
 			 hash_mode_name(vip->hash_mode), "echo", (int)vip->echo,
 			 "tcp_junk", junk_names[vip->tcp_junk], "fragments",
 			 fragments_names[vip->fragment_hash], "oversize",
 			 oversize_names[vip->oversize], "udp_idle_timeout",
 			 (json_int_t)vip->udp_idle_timeout, "new_flow_limit",
-			 (json_int_t)vip->new_flow_limit, "allow",
+			 (json_int_t)vip->new_flow_limit, "quic",
+			 cfg_vip_get_quic(vip), "allow",
 			 list_json(&vip->allow), "deny", list_json(&vip->deny));
 }

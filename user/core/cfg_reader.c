@@ -302,6 +302,25 @@ static int read_item(struct reader *r, void *found)
 	return reader_failed(r, reader_pos(r), f->field->add(f->object, text, r->err));
 }
 
+/* A mapping whose keys are all required. */
+static int read_fields(struct reader *r, const struct found *f)
+{
+	struct reader_mapping m = {
+		.what = f->key,
+		.parts = { { f->field->fields, f->object } },
+	};
+	struct cfg_pos pos = reader_pos(r);
+	char list[CFG_KEYS_MAX];
+	int rc = reader_mapping(r, &m);
+
+	for (size_t i = 0; !rc && f->field->fields[i].key; i++)
+		if (!m.seen[i].line)
+			rc = reader_fail(r, pos, "key '%s' is missing in %s; required: %s",
+					 f->field->fields[i].key, f->key,
+					 list_keys(&m, list));
+	return rc;
+}
+
 static int read_key_value(struct reader *r, const struct found *f)
 {
 	const char *text;
@@ -312,6 +331,8 @@ static int read_key_value(struct reader *r, const struct found *f)
 	if (f->field->add)
 		return reader_list(r, f->key, read_item, (void *)f);
 
+	if (f->field->fields)
+		return read_fields(r, f);
 	rc = reader_value(r, f->key, &text);
 	if (rc < 0)
 		return rc;

@@ -29,6 +29,7 @@ void plan_free(struct plan **plan)
 	free(p->vips);
 	vip_entries_clear(&p->entries);
 	free(p->acls);
+	free(p->servers);
 	free(p->members);
 	free(p);
 	*plan = NULL;
@@ -80,6 +81,7 @@ void plan_sort(struct plan *plan)
 	sort(plan->tables, plan->n_tables, sizeof(*plan->tables), compare_tables);
 	sort(plan->vips, plan->n_vips, sizeof(*plan->vips), compare_vips);
 	sort(plan->acls, plan->n_acls, sizeof(*plan->acls), compare_acls);
+	plan_sort_servers(plan);
 }
 
 const struct plan_backend *plan_find_backend(const struct plan *plan,
@@ -194,7 +196,8 @@ int plan_release(const struct plan *old, const struct plan_health *health,
 	if (rc)
 		return rc;
 	kept->backends = calloc(old->n_backends + 1, sizeof(*kept->backends));
-	if (!kept->backends || copy_vips_and_tables(old, kept))
+	if (!kept->backends || copy_vips_and_tables(old, kept) ||
+	    plan_copy_servers(kept, old))
 		return err_set(err, -ENOMEM, "out of memory");
 
 	for (i = 0; i < old->n_backends; i++)

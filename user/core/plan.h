@@ -71,6 +71,12 @@ struct plan_acl {
 	struct prefix prefix;
 };
 
+/* Which backend has a server id, in the connection ids of a QUIC VIP. */
+struct plan_server {
+	struct quic_server_key key;
+	uint16_t backend; /* id */
+};
+
 struct plan {
 	struct cfg *cfg; /* owned; NULL in a plan that was read from the maps */
 	struct plan_backend *backends; /* sorted by ident */
@@ -82,6 +88,8 @@ struct plan {
 	struct vip_entries entries; /* for the VIPs, or as found in the maps */
 	struct plan_acl *acls; /* sorted by VIP and prefix */
 	size_t n_acls;
+	struct plan_server *servers; /* sorted by key */
+	size_t n_servers;
 	struct plan_member *members;
 	/* Where the search for a free id goes on: freed ids rest a while. */
 	uint16_t last_backend, last_table, last_vip, last_group;
@@ -128,6 +136,19 @@ const struct plan_acl *plan_find_acl(const struct plan *plan, const struct plan_
 
 /* The options of VIPs that have their ids already, and their ACLs; plan_make. */
 int plan_fill_options(struct plan *plan, const struct cfg *cfg, struct err *err);
+
+/*
+ * The server ids of QUIC VIPs, which have their ids and options; plan_make. A
+ * backend that left the configuration keeps its server ids as long as its id,
+ * where nobody else has them now: connections that live name it.
+ */
+int plan_fill_servers(struct plan *plan, const struct cfg *cfg, const struct plan *old,
+		      struct err *err);
+/* The id of the backend; 0: the VIP has no such server. */
+uint16_t plan_find_server(const struct plan *plan, const struct quic_server_key *key);
+void plan_sort_servers(struct plan *plan);
+/* A copy of the servers of `old`, for a plan that has none. -ENOMEM or 0. */
+int plan_copy_servers(struct plan *plan, const struct plan *old);
 
 void backend_ident_of(const struct cfg_pool *pool, const struct cfg_backend *backend,
 		      struct backend_ident *ident);

@@ -418,6 +418,8 @@ int plan_make(struct cfg **cfg, const struct plan *old,
 	rc = make_tables(&m);
 	if (!rc)
 		rc = plan_fill_options(plan, m.cfg, err);
+	if (!rc)
+		rc = plan_fill_servers(plan, m.cfg, old, err);
 	if (rc)
 		return rc;
 

@@ -31,6 +31,10 @@ static struct vip make_options(const struct cfg_vip *vip)
 		options.flags |= VIP_FRAGMENT_HASH;
 	if (vip->oversize)
 		options.flags |= VIP_OVERSIZE;
+	if (vip->quic_server_id_length) {
+		options.flags |= VIP_QUIC;
+		options.quic = QUIC_OPTION(vip->quic_config_id, vip->quic_server_id_length);
+	}
 	if (vip->allow.n || vip->deny.n)
 		options.flags |= VIP_ACL;
 	if (vip->allow.n)

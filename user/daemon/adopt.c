@@ -10,6 +10,7 @@
 #include "core/cleanup.h"
 #include "dp/publish.h"
 #include "dp/publish_acls.h"
+#include "dp/publish_quic.h"
 #include "dp/publish_vips.h"
 #include "sys/kmap.h"
 
@@ -280,6 +281,8 @@ int kernel_adopt(struct kernel *k, struct plan **out, struct err *err)
 	if (rc)
 		return err_set(err, rc, "cannot read the adopted maps: %s", strerror(-rc));
 	rc = publish_acls_adopt(k, plan, err);
+	if (!rc)
+		rc = publish_quic_adopt(k, plan, err);
 	if (rc)
 		return rc;
 	rc = adopt_tables(k, plan, err);

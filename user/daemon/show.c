@@ -66,7 +66,7 @@ static json_t *vip_object(struct daemon *d, const struct cfg_vip *vip)
 	json_t *options = cfg_vip_options_json(vip), *object;
 
 	snprintf(digest, sizeof(digest), "%016" PRIx64, table->digest);
-	object = json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:i, s:o, s:o, s:o, s:o, s:o}", "address",
+	object = json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "address",
 			 vip_spec_format(&vip->spec, address), "pool", pool->name,
 			 "encap", encap_name(pool->encap), "algorithm",
 			 table_algorithm_name(pool->algorithm), "table_size",
@@ -74,7 +74,8 @@ static json_t *vip_object(struct daemon *d, const struct cfg_vip *vip)
 			 (int)pool->n_backends, "packets", integer(c.packets), "bytes",
 			 integer(c.bytes), "new_flows", integer(c.new_flows), "drops",
 			 integer(c.drops), "unremembered",
-			 integer(stats_unremembered(d, planned->id)));
+			 integer(stats_unremembered(d, planned->id)), "quic_unknown",
+			 integer(c.quic_unknown));
 	json_object_update(object, options);
 	json_decref(options);
 	return object;
@@ -325,7 +326,7 @@ static void keep_members(json_t *list, const char *const *keep)
 int show_counters(struct daemon *d, json_t *args, json_t **result, struct err *err)
 {
 	static const char *const of_vip[] = { "address", "packets", "bytes", "new_flows",
-					      "drops", "unremembered", NULL };
+					      "drops", "unremembered", "quic_unknown", NULL };
 	static const char *const of_backend[] = { "pool", "name", "address", "packets",
 						  "bytes", "new_flows", NULL };
 	json_t *none = json_object(), *vips = NULL, *backends = NULL;

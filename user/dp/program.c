@@ -90,6 +90,7 @@ void program_maps(const struct fairlead_bpf *skel, unsigned int cpus,
 		.new_flow_counters = bpf_map__fd(skel->maps.new_flow_counters),
 		.acls4 = bpf_map__fd(skel->maps.acls4),
 		.acls6 = bpf_map__fd(skel->maps.acls6),
+		.quic_servers = bpf_map__fd(skel->maps.quic_servers),
 		.cpus = cpus,
 	};
 }

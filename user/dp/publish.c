@@ -10,6 +10,7 @@
 
 #include "core/cleanup.h"
 #include "publish_acls.h"
+#include "publish_quic.h"
 #include "publish_vips.h"
 #include "sys/kmap.h"
 
@@ -367,9 +368,11 @@ static int delete_tables(struct kernel *k, const struct plan *from,
 static void roll_back(struct kernel *k, struct publish *p, bool exchanged)
 {
 	publish_acls_write(k, p->to, p->from, NULL);
+	publish_quic_write(k, p->to, p->from, NULL);
 	publish_vips_write(k, p->to, p->from, NULL);
 	publish_vips_delete(k, p->to, p->from, NULL);
 	publish_acls_delete(k, p->to, p->from, NULL);
+	publish_quic_delete(k, p->to, p->from, NULL);
 	if (exchanged)
 		exchange_tables(k, p, NULL);
 	publish_backends(k, p->from, NULL);
@@ -395,11 +398,15 @@ int publish_commit(struct kernel *k, struct publish *p, struct err *err)
 	if (!rc)
 		rc = publish_acls_write(k, p->from, p->to, err);
 	if (!rc)
+		rc = publish_quic_write(k, p->from, p->to, err);
+	if (!rc)
 		rc = publish_vips_write(k, p->from, p->to, err);
 	if (!rc)
 		rc = publish_vips_delete(k, p->from, p->to, err);
 	if (!rc)
 		rc = publish_acls_delete(k, p->from, p->to, err);
+	if (!rc)
+		rc = publish_quic_delete(k, p->from, p->to, err);
 	if (rc)
 		roll_back(k, p, exchanged);
 	return rc;

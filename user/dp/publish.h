@@ -8,8 +8,9 @@
  * (publish_prepare, on any thread); then the commit (publish_commit, on the
  * loop's thread) writes in this order:
  *
- *   backends and egress -> tables -> lists of sources -> VIPs -> VIPs that go
- *   -> lists that go -> tables that go -> backends that go
+ *   backends and egress -> tables -> lists of sources and server ids -> VIPs
+ *   -> VIPs that go -> lists and server ids that go -> tables that go
+ *   -> backends that go
  *
  * so that whatever a packet finds, what it names is there already, and nothing
  * is taken away while it is named. A commit that fails writes the old plan back
@@ -38,6 +39,7 @@ struct kernel {
 	int vips4, vips6, prefixes4, prefixes6, services, vip_records;
 	int tables, backends, egress;
 	int acls4, acls6;
+	int quic_servers;
 	int vip_counters, backend_counters, new_flow_counters;
 	unsigned int cpus; /* entries of a per-CPU value */
 	uint32_t *prefixes; /* enum vip_prefixes: which tries packets look into */
