@@ -160,7 +160,8 @@ static void seed_vips(struct world *world)
 	for (size_t i = 0; i < sizeof(vip_seeds) / sizeof(vip_seeds[0]); i++) {
 		const struct vip_seed *seed = &vip_seeds[i];
 		struct vip vip = { .id = seed->id, .table = seed->table,
-				   .flags = seed->flags };
+				   .flags = seed->flags,
+				   .udp_idle = ~0U };
 		struct vip_key4 key4 = { 0 };
 		struct vip_key6 key6 = { 0 };
 
