@@ -20,7 +20,7 @@ static __noinline bool new_flow_fits(const struct pkt *pkt, __u32 now)
 
 	if (!c)
 		return true;
-	if (c->tick != now) {
+	if (c->tick < now) {
 		c->tick = now;
 		c->count = 0;
 	}

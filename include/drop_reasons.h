@@ -9,7 +9,8 @@
  *
  * The list generates the enum, the label table of the command and the metrics,
  * and the table in the manual page. It is append-only: an id is an index into
- * the pinned counters and a metric's history, so a retired reason stays a hole.
+ * the pinned counters and a metric's history, so a retired reason stays a hole:
+ * 4, for all protocols but TCP and UDP.
  */
 #define DROP_REASONS(X)                                                        \
 	X(1, IP_MALFORMED, "ip_malformed",                                     \
@@ -17,8 +18,6 @@
 	X(2, L4_TRUNCATED, "l4_truncated",                                     \
 	  "TCP or UDP header is not complete")                                 \
 	X(3, FRAGMENT, "fragment", "fragment that is malformed or not tracked")\
-	X(4, PROTOCOL, "protocol",                                             \
-	  "protocol or extension header that no VIP serves")                   \
 	X(5, NO_SERVICE, "no_service",                                         \
 	  "port and protocol are not configured on the VIP address")           \
 	X(6, TABLE_MISSING, "table_missing",                                   \

@@ -61,7 +61,7 @@ static int add_backend(struct balancer *balancer, enum balancer_kind kind,
 		.mtu = 1500,
 		.ifindex = LOOPBACK_IFINDEX,
 		.encap = gue ? ENCAP_GUE : ENCAP_IPIP,
-		.flags = BACKEND_VALID | BACKEND_RESOLVED,
+		.flags = BACKEND_VALID | BACKEND_RESOLVED | BACKEND_PLAIN,
 		.gue_port = htons(GUE_PORT_DEFAULT),
 	};
 	uint32_t id = first_backend(kind) + n;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "user/core/addr.h"
+#include "user/core/vip_spec.h"
 #include "user/core/err.h"
 
 struct fairlead_bpf;

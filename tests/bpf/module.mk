@@ -13,3 +13,6 @@ $(BPF_TESTS): $(O)/tests/bpf/%: $(O)/tests/bpf/%.o $(BPF_TEST_OBJS)
 
 # It runs the bench.
 $(O)/tests/bpf/test_bench: | $(O)/tests/bench/bench
+
+# It fills the maps as the daemon does.
+$(O)/tests/bpf/test_vip_kinds: $(O)/libfairlead.a

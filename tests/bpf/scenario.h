@@ -14,7 +14,7 @@
 #include "tests/lib/icmp.h"
 #include "world.h"
 
-#define STEPS_MAX 6
+#define STEPS_MAX 8
 
 enum outcome {
 	OUTCOME_END, /* of the steps */
@@ -38,6 +38,8 @@ struct step {
 	uint8_t reason;  /* enum drop_reason */
 	uint16_t mtu;    /* that an answer tells; 0: it answers an echo request */
 	bool new_flow;
+	bool oversize; /* leaves without DF, and with an id */
+	uint8_t unremembered; /* of the VIP by now, when not 0 */
 };
 
 /* A known flow's packet leaves; NEW: a packet whose backend the table chose. */
@@ -69,6 +71,9 @@ extern const struct scenario_list scenarios_pass;
 extern const struct scenario_list scenarios_drop;
 extern const struct scenario_list scenarios_encap;
 extern const struct scenario_list scenarios_flow;
+extern const struct scenario_list scenarios_rare;
+extern const struct scenario_list scenarios_fragment;
+extern const struct scenario_list scenarios_options;
 extern const struct scenario_list scenarios_icmp;
 extern const struct scenario_list scenarios_too_big;
 

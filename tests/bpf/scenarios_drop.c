@@ -119,27 +119,6 @@ static const struct scenario rows[] = {
 			     DROPPED(L4_TRUNCATED) } },
 	},
 	{
-		"first_fragment_to_a_vip_is_dropped",
-		.steps = { { .in = { .fragment = 0x2000 }, DROPPED(FRAGMENT) } },
-	},
-	{
-		"later_fragment_to_a_vip_is_dropped",
-		.steps = {
-			{ .in = { .fragment = 0x2001 }, DROPPED(FRAGMENT) },
-			{ .in = { .fragment = 0x1fff }, DROPPED(FRAGMENT) },
-		},
-	},
-	{
-		"fragment_to_any_port_of_a_vip_address_is_dropped",
-		.steps = { { .in = { .fragment = 0x2000, .dport = 81 },
-			     DROPPED(FRAGMENT) } },
-	},
-	{
-		"ip6_fragment_header_to_a_vip_is_dropped",
-		.steps = { { .in = { .v6 = true, .protocol = IPPROTO_FRAGMENT,
-				     .payload = 40 }, DROPPED(FRAGMENT) } },
-	},
-	{
 		"dont_fragment_and_the_reserved_bit_make_no_fragment",
 		.steps = {
 			{ .in = { .fragment = 0x4000 }, NEW(B_IPIP4) },
@@ -147,14 +126,14 @@ static const struct scenario rows[] = {
 		},
 	},
 	{
-		"other_protocol_to_a_vip_is_dropped",
+		"protocol_that_no_vip_of_the_address_serves_is_no_service",
 		.steps = {
 			{ .in = { .protocol = IPPROTO_SCTP, .payload = 32 },
-			  DROPPED(PROTOCOL) },
-			{ .in = { .v6 = true, .protocol = IPPROTO_DSTOPTS,
-				  .payload = 32 }, DROPPED(PROTOCOL) },
+			  DROPPED(NO_SERVICE) },
+			{ .in = { .v6 = true, .protocol = IPPROTO_SCTP,
+				  .payload = 32 }, DROPPED(NO_SERVICE) },
 			{ .in = { .protocol = 255, .payload = 0 },
-			  DROPPED(PROTOCOL) },
+			  DROPPED(NO_SERVICE) },
 		},
 	},
 	{

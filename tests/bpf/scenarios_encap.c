@@ -87,14 +87,14 @@ static const struct scenario rows[] = {
 		},
 	},
 	{
-		"padding_stays_outside_of_every_length",
+		"padding_never_reaches_the_tunnel",
 		.steps = {
 			{ .in = { .padding = 6 }, NEW(B_IPIP4) },
 			{ .in = { V6, .padding = 1 }, NEW(B_IPIP4) },
 		},
 	},
 	{
-		"padding_stays_outside_of_the_gue_length",
+		"padding_never_reaches_a_gue_tunnel",
 		.table = B_GUE4,
 		.steps = {
 			{ .in = { .padding = 6 }, NEW(B_GUE4) },

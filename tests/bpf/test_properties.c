@@ -514,7 +514,7 @@ static void packet_that_is_dropped_or_passed_leaves_no_entry(void **state)
 		{ .dst = OTHER4 },
 		{ .dport = 80 },
 		{ .ihl = 4 },
-		{ .fragment = 0x2000 },
+		{ .fragment = 0x0005 },
 		{ .ip_len = 39 },
 		{ .dst = TABLELESS4 },
 	};

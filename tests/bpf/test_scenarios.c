@@ -10,10 +10,15 @@
 
 #include <cmocka.h>
 
+#include "tests/lib/checksum.h"
+
 static const struct scenario_list *const lists[] = {
 	&scenarios_pass,
 	&scenarios_encap,
 	&scenarios_flow,
+	&scenarios_rare,
+	&scenarios_fragment,
+	&scenarios_options,
 	&scenarios_drop,
 	&scenarios_icmp,
 	&scenarios_too_big,
@@ -119,6 +124,20 @@ static void expect_counts(const struct counts *e, const struct counts *g)
 			      &g->backends[i], 4);
 }
 
+/* The packet that may exceed the MTU is one for a router to fragment. */
+static void expect_oversize(const struct frame *got, struct frame *expected)
+{
+	uint8_t *ip = expected->data + frame_l3(expected);
+	uint16_t check;
+
+	memcpy(ip + 4, got->data + frame_l3(got) + 4, 2); /* any id */
+	memset(ip + 6, 0, 2);                              /* DF is off */
+	memset(ip + 10, 0, 2);
+	check = checksum_finish(checksum_add(0, ip, 20));
+	ip[10] = check >> 8;
+	ip[11] = check & 0xff;
+}
+
 static void expect_frame(const struct step *step, const struct frame *in,
 			 const struct frame *got)
 {
@@ -136,6 +155,8 @@ static void expect_frame(const struct step *step, const struct frame *in,
 		frame_wrap(in, tunnel, &expected);
 		if (got->size == expected.size)
 			frame_copy_entropy(got, tunnel, &expected);
+		if (step->oversize)
+			expect_oversize(got, &expected);
 	}
 	if (!frame_equal(stdout, &expected, got))
 		fail_msg("step %d: another frame came out than expected",
@@ -160,6 +181,9 @@ static void run_step(const struct step *step, struct counts *expected)
 
 	world_counts(&world, &counted);
 	expect_counts(expected, &counted);
+	if (step->unremembered)
+		expect_counter("unremembered", step->unremembered,
+			       world_unremembered(&world, step_vip(step)));
 	expect_counter("verdict", step->verdict, run.verdict);
 	expect_frame(step, &in, &run.out);
 }

@@ -95,6 +95,45 @@ static const struct tunnel tunnels[B__MAX] = {
 		.src = "192.0.2.1",
 		.dst = "192.0.2.21",
 	},
+	[B_GUE1_4] = {
+		.kind = TUNNEL_GUE1,
+		.mac_dst = { 2, 0, 0, 0, 1, 12 },
+		.mac_src = { 2, 0, 0, 0, 0, 1 },
+		.src = "192.0.2.1",
+		.dst = "192.0.2.22",
+		.gue_port = 6080,
+	},
+	[B_GUE1_6] = {
+		.kind = TUNNEL_GUE1,
+		.mac_dst = { 2, 0, 0, 0, 1, 13 },
+		.mac_src = { 2, 0, 0, 0, 0, 1 },
+		.outer6 = true,
+		.src = "2001:db8:1::1",
+		.dst = "2001:db8:1::23",
+		.gue_port = 6080,
+	},
+	[B_GRE4] = {
+		.kind = TUNNEL_GRE,
+		.mac_dst = { 2, 0, 0, 0, 1, 14 },
+		.mac_src = { 2, 0, 0, 0, 0, 1 },
+		.src = "192.0.2.1",
+		.dst = "192.0.2.24",
+	},
+	[B_GRE6] = {
+		.kind = TUNNEL_GRE,
+		.mac_dst = { 2, 0, 0, 0, 1, 15 },
+		.mac_src = { 2, 0, 0, 0, 0, 1 },
+		.outer6 = true,
+		.src = "2001:db8:1::1",
+		.dst = "2001:db8:1::25",
+	},
+	[B_L2] = {
+		.kind = TUNNEL_L2,
+		.mac_dst = { 2, 0, 0, 0, 1, 16 },
+		.mac_src = { 2, 0, 0, 0, 0, 1 },
+		.src = "192.0.2.1",
+		.dst = "192.0.2.26",
+	},
 };
 
 struct vip_seed {
@@ -155,30 +194,133 @@ static void seed_service(struct world *world, const struct vip_seed *seed,
 	update(world->skel->maps.services, &key, vip);
 }
 
+void world_vip(struct world *world, const char *address, uint16_t port,
+	       uint8_t protocol, const struct vip *vip)
+{
+	struct vip_key4 key4 = { .port = htons(port), .protocol = protocol };
+	struct vip_key6 key6 = { .port = htons(port), .protocol = protocol };
+
+	if (strchr(address, ':')) {
+		frame_address(address, true, key6.addr);
+		update(world->skel->maps.vips6, &key6, vip);
+	} else {
+		frame_address(address, false, (uint8_t *)&key4.addr);
+		update(world->skel->maps.vips4, &key4, vip);
+	}
+}
+
+static struct vip vip_value(const struct vip_seed *seed)
+{
+	return (struct vip){ .id = seed->id, .table = seed->table,
+			     .flags = seed->flags, .udp_idle = ~0U };
+}
+
 static void seed_vips(struct world *world)
 {
 	for (size_t i = 0; i < sizeof(vip_seeds) / sizeof(vip_seeds[0]); i++) {
 		const struct vip_seed *seed = &vip_seeds[i];
-		struct vip vip = { .id = seed->id, .table = seed->table,
-				   .flags = seed->flags,
-				   .udp_idle = ~0U };
-		struct vip_key4 key4 = { 0 };
-		struct vip_key6 key6 = { 0 };
+		struct vip vip = vip_value(seed);
 
-		if (seed->group) {
+		if (seed->group)
 			seed_service(world, seed, &vip);
-		} else if (strchr(seed->address, ':')) {
-			frame_address(seed->address, true, key6.addr);
-			key6.port = htons(seed->port);
-			key6.protocol = seed->protocol;
-			update(world->skel->maps.vips6, &key6, &vip);
-		} else {
-			frame_address(seed->address, false, (uint8_t *)&key4.addr);
-			key4.port = htons(seed->port);
-			key4.protocol = seed->protocol;
-			update(world->skel->maps.vips4, &key4, &vip);
-		}
+		else
+			world_vip(world, seed->address, seed->port, seed->protocol, &vip);
 	}
+}
+
+void world_vips(struct world *world, void (*change)(struct vip *))
+{
+	for (size_t i = 0; i < sizeof(vip_seeds) / sizeof(vip_seeds[0]); i++) {
+		const struct vip_seed *seed = &vip_seeds[i];
+		struct vip vip = vip_value(seed);
+
+		if (strcmp(seed->address, VIP4) && strcmp(seed->address, VIP6))
+			continue;
+		if (change && seed->protocol)
+			change(&vip);
+		world_vip(world, seed->address, seed->port, seed->protocol, &vip);
+	}
+}
+
+static void vips_forget_fragments(struct world *world)
+{
+	struct vip_key4 key4 = { .protocol = IPPROTO_FRAGMENT };
+	struct vip_key6 key6 = { .protocol = IPPROTO_FRAGMENT };
+
+	frame_address(VIP4, false, (uint8_t *)&key4.addr);
+	frame_address(VIP6, true, key6.addr);
+	bpf_map_delete_elem(bpf_map__fd(world->skel->maps.vips4), &key4);
+	bpf_map_delete_elem(bpf_map__fd(world->skel->maps.vips6), &key6);
+}
+
+void world_acl(struct world *world, enum vip_id vip, const char *address,
+	       uint32_t length, bool deny)
+{
+	struct acl_key4 key4 = { .prefix_len = 32 + length, .vip = vip };
+	struct acl_key6 key6 = { .prefix_len = 32 + length, .vip = vip };
+	struct acl_entry entry = { .deny = deny };
+
+	if (strchr(address, ':')) {
+		frame_address(address, true, key6.addr);
+		update(world->skel->maps.acls6, &key6, &entry);
+	} else {
+		frame_address(address, false, (uint8_t *)&key4.addr);
+		update(world->skel->maps.acls4, &key4, &entry);
+	}
+}
+
+/* A map of keys of up to 40 bytes is empty afterwards. */
+static void clear_map(struct bpf_map *map)
+{
+	uint8_t key[40];
+
+	while (!bpf_map_get_next_key(bpf_map__fd(map), NULL, key))
+		if (bpf_map_delete_elem(bpf_map__fd(map), key))
+			die(bpf_map__name(map), -errno);
+}
+
+static void age_flows(int fd, uint32_t ticks)
+{
+	uint8_t key[sizeof(struct flow_key6)];
+	struct flow flow;
+
+	for (void *previous = NULL; bpf_map_get_next_key(fd, previous, key) == 0;
+	     previous = key) {
+		if (bpf_map_lookup_elem(fd, key, &flow))
+			die("flow", -errno);
+		flow.seen -= ticks;
+		if (bpf_map_update_elem(fd, key, &flow, BPF_EXIST))
+			die("flow", -errno);
+	}
+}
+
+void world_age_flows(struct world *world, uint32_t ticks)
+{
+	age_flows(world->flows4, ticks);
+	age_flows(world->flows6, ticks);
+}
+
+void world_fill_new_flows(struct world *world, enum vip_id vip)
+{
+	int cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ struct new_flow_counters *values = calloc(cpus, sizeof(*values));
+	uint32_t id = vip;
+
+	for (int cpu = 0; cpu < cpus; cpu++)
+		values[cpu] = (struct new_flow_counters){ .tick = ~0U, .count = ~0U };
+	update(world->skel->maps.new_flow_counters, &id, values);
+}
+
+uint64_t world_unremembered(struct world *world, enum vip_id vip)
+{
+	_cleanup_free_ struct new_flow_counters *values =
+		calloc(libbpf_num_possible_cpus(), sizeof(*values));
+	uint32_t id = vip;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(world->skel->maps.new_flow_counters), &id,
+				values))
+		die("new flows", -errno);
+	return values[world->cpu].unremembered;
 }
 
 uint16_t world_ip4_sum(const struct backend *backend)
@@ -190,6 +332,20 @@ uint16_t world_ip4_sum(const struct backend *backend)
 	return htons((uint16_t)~checksum_finish(checksum_add(0, ip, sizeof(ip))));
 }
 
+static uint8_t tunnel_encap(const struct tunnel *tunnel)
+{
+	switch (tunnel->kind) {
+	case TUNNEL_GUE1:
+		return ENCAP_GUE1;
+	case TUNNEL_GRE:
+		return ENCAP_GRE;
+	case TUNNEL_L2:
+		return ENCAP_L2;
+	default:
+		return tunnel->gue_port ? ENCAP_GUE : ENCAP_IPIP;
+	}
+}
+
 static struct backend backend_value(const struct world *world,
 				    enum backend_id id)
 {
@@ -198,7 +354,7 @@ static struct backend backend_value(const struct world *world,
 		.ethertype = htons(tunnel->outer6 ? 0x86dd : 0x0800),
 		.mtu = MTU,
 		.ifindex = LOOPBACK_IFINDEX,
-		.encap = tunnel->gue_port ? ENCAP_GUE : ENCAP_IPIP,
+		.encap = tunnel_encap(tunnel),
 		.flags = BACKEND_VALID | BACKEND_RESOLVED,
 		.gue_port = htons(tunnel->gue_port),
 	};
@@ -215,6 +371,8 @@ static struct backend backend_value(const struct world *world,
 		backend.ip4_sum = world_ip4_sum(&backend);
 	}
 
+	if (tunnel->kind == TUNNEL_PLAIN)
+		backend.flags |= BACKEND_PLAIN;
 	if (id == B_REDIRECT)
 		backend.ifindex = world->egress_ifindex;
 	if (id == B_NO_EGRESS)
@@ -389,7 +547,12 @@ void world_reset(struct world *world)
 	world_flows(world, WORLD_FLOWS);
 	world_neighbour_forgets(world);
 	seed_vips(world);
+	vips_forget_fragments(world);
+	clear_map(skel->maps.fragments);
+	clear_map(skel->maps.acls4);
+	clear_map(skel->maps.acls6);
 	clear_counters(skel->maps.ct_rescues, 1);
+	clear_counters(skel->maps.new_flow_counters, V__MAX);
 	clear_counters(skel->maps.icmp_spent, 1);
 	clear_counters(skel->maps.totals, 1);
 	clear_counters(skel->maps.drop_counters, DROP_REASON__MAX);

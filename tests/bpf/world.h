@@ -73,6 +73,11 @@ enum backend_id {
 	B_NO_EGRESS,  /* behind one that is not in the egress map */
 	B_UNRESOLVED,
 	B_ABSENT, /* its id is not in use */
+	B_GUE1_4, /* GUE variant 1 */
+	B_GUE1_6,
+	B_GRE4,
+	B_GRE6,
+	B_L2,
 	B__MAX,
 };
 
@@ -115,6 +120,21 @@ const struct tunnel *world_tunnel(enum backend_id id);
 
 void world_backend(struct world *world, enum backend_id id,
 		   void (*change)(struct backend *));
+/* An entry of vips4 or vips6, by address, port and protocol. */
+void world_vip(struct world *world, const char *address, uint16_t port,
+	       uint8_t protocol, const struct vip *vip);
+/* All of VIP4 and VIP6, which have their usual entries when change is NULL. */
+void world_vips(struct world *world, void (*change)(struct vip *));
+/* An entry of the lists of a VIP. */
+void world_acl(struct world *world, enum vip_id vip, const char *address,
+	       uint32_t length, bool deny);
+/* Makes every flow of this CPU look as if it had been silent for so long. */
+void world_age_flows(struct world *world, uint32_t ticks);
+/* This CPU has seen so many new flows of the VIP that none more fits, for good. */
+void world_fill_new_flows(struct world *world, enum vip_id vip);
+/* Packets forwarded beyond the limit of new flows. */
+uint64_t world_unremembered(struct world *world, enum vip_id vip);
+
 /* As abi.h defines it: without TOS, length, protocol and checksum. */
 uint16_t world_ip4_sum(const struct backend *backend);
 /* A table of the given size whose every slot is `fill`. */

@@ -30,7 +30,10 @@ enum tcp_flag {
 	TCP_FIN = 0x01,
 	TCP_SYN = 0x02,
 	TCP_RST = 0x04,
+	TCP_PSH = 0x08,
 	TCP_ACK = 0x10,
+	TCP_URG = 0x20,
+	TCP_ECE = 0x40, /* alone: as good as none, and not zero */
 };
 
 struct frame {
@@ -50,7 +53,18 @@ struct frame_spec {
 	uint8_t tcp_flags; /* TCP_ACK */
 	uint8_t tos;       /* or traffic class */
 	uint8_t options;   /* bytes of IPv4 options, a multiple of 4 */
-	uint16_t fragment; /* IPv4 flags and offset, host order */
+	/*
+	 * IPv4 flags and offset, host order; of IPv6 offset and more-fragments as
+	 * IPv4 has them, for the 'f' among the extensions.
+	 */
+	uint16_t fragment;
+	uint16_t id;       /* IPv4 identification, or of the fragment header */
+	uint8_t tags;      /* VLAN tags, 0 to 2 */
+	/*
+	 * IPv6 extension headers in order: h hop-by-hop, d destination, r routing,
+	 * f fragment, a authentication; L hop-by-hop of 2048 bytes.
+	 */
+	const char *extensions;
 	uint16_t payload;  /* bytes behind the transport header */
 	uint16_t padding;  /* bytes behind the IP packet */
 	/* Not as it should be: */
@@ -60,8 +74,16 @@ struct frame_spec {
 	uint16_t size;        /* of the frame: the rest is cut off */
 };
 
+enum tunnel_kind {
+	TUNNEL_PLAIN, /* IPIP, or GUE variant 0 when there is a port */
+	TUNNEL_GUE1,  /* variant 1 */
+	TUNNEL_GRE,
+	TUNNEL_L2, /* MAC addresses only */
+};
+
 /* How a backend wants its packets. */
 struct tunnel {
+	enum tunnel_kind kind;
 	uint8_t mac_dst[6], mac_src[6];
 	bool outer6;
 	const char *src, *dst;
@@ -73,9 +95,12 @@ void frame_address(const char *text, bool v6, uint8_t *bytes);
 
 void frame_build(const struct frame_spec *spec, struct frame *out);
 
+/* Where the IP header is, behind the tags. */
+size_t frame_l3(const struct frame *frame);
+
 /*
- * The frame as it must leave for a backend: DF, TTL 64, DSCP and ECN of the
- * inner packet. Flow label and UDP source port are the sender's choice:
+ * The frame as it must leave for a backend: its tags, DF, TTL 64, DSCP and ECN
+ * of the inner packet, and nothing behind that. Flow label and UDP source port are the sender's choice:
  * frame_copy_entropy takes them from a frame that was sent.
  */
 void frame_wrap(const struct frame *in, const struct tunnel *tunnel,

@@ -83,18 +83,24 @@ void frame_print(FILE *to, const struct frame *frame)
 {
 	const uint8_t *eth = frame->data;
 	unsigned int ethertype;
+	size_t l3;
 
 	fprintf(to, "  %zu bytes\n", frame->size);
 	if (frame->size < ETH_SIZE)
 		return;
-	ethertype = get16(eth + 12);
+	l3 = frame_l3(frame);
+	if (frame->size < l3)
+		return;
+	ethertype = get16(eth + l3 - 2);
 	fprintf(to, "    eth  ");
 	print_mac(to, eth + 6);
 	fprintf(to, " > ");
 	print_mac(to, eth);
+	for (size_t tag = ETH_SIZE - 2; tag + 2 < l3; tag += 4)
+		fprintf(to, " tag 0x%04x %u", get16(eth + tag), get16(eth + tag + 2) & 0xfff);
 	fprintf(to, " type 0x%04x\n", ethertype);
 	if (ethertype == 0x0800 || ethertype == 0x86dd)
-		print_ip(to, eth + ETH_SIZE, frame->size - ETH_SIZE);
+		print_ip(to, eth + l3, frame->size - l3);
 }
 
 static void print_bytes(FILE *to, const struct frame *frame,

@@ -63,6 +63,29 @@ static inline void assert_same_pool(const struct cfg_pool *a,
 	}
 }
 
+static inline void assert_same_prefixes(const struct prefix_list *a,
+					const struct prefix_list *b)
+{
+	assert_int_equal(a->n, b->n);
+	for (size_t i = 0; i < a->n; i++)
+		assert_int_equal(prefix_compare(&a->list[i], &b->list[i]), 0);
+}
+
+static inline void assert_same_vip(const struct cfg_vip *a, const struct cfg_vip *b)
+{
+	assert_int_equal(vip_spec_compare(&a->spec, &b->spec), 0);
+	assert_string_equal(a->pool, b->pool);
+	assert_int_equal(a->hash_mode, b->hash_mode);
+	assert_int_equal(a->echo, b->echo);
+	assert_int_equal(a->tcp_junk, b->tcp_junk);
+	assert_int_equal(a->fragment_hash, b->fragment_hash);
+	assert_int_equal(a->oversize, b->oversize);
+	assert_int_equal(a->udp_idle_timeout, b->udp_idle_timeout);
+	assert_int_equal(a->new_flow_limit, b->new_flow_limit);
+	assert_same_prefixes(&a->allow, &b->allow);
+	assert_same_prefixes(&a->deny, &b->deny);
+}
+
 /* Equal but for where things stand in which file. */
 static inline void assert_same_cfg(const struct cfg *a, const struct cfg *b)
 {
@@ -72,17 +95,14 @@ static inline void assert_same_cfg(const struct cfg *a, const struct cfg *b)
 	assert_int_equal(a->has_hash_key, b->has_hash_key);
 	assert_memory_equal(a->hash_key, b->hash_key, sizeof(a->hash_key));
 	assert_int_equal(a->flows, b->flows);
-	assert_int_equal(addr_compare(&a->tunnel_source4, &b->tunnel_source4), 0);
-	assert_int_equal(addr_compare(&a->tunnel_source6, &b->tunnel_source6), 0);
+	assert_true(tunnel_source_equal(&a->tunnel_source4, &b->tunnel_source4));
+	assert_true(tunnel_source_equal(&a->tunnel_source6, &b->tunnel_source6));
 	assert_int_equal(a->n_pools, b->n_pools);
 	for (size_t i = 0; i < a->n_pools; i++)
 		assert_same_pool(&a->pools[i], &b->pools[i]);
 	assert_int_equal(a->n_vips, b->n_vips);
-	for (size_t i = 0; i < a->n_vips; i++) {
-		assert_int_equal(
-			vip_spec_compare(&a->vips[i].spec, &b->vips[i].spec), 0);
-		assert_string_equal(a->vips[i].pool, b->vips[i].pool);
-	}
+	for (size_t i = 0; i < a->n_vips; i++)
+		assert_same_vip(&a->vips[i], &b->vips[i]);
 }
 
 #endif

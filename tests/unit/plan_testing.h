@@ -27,6 +27,22 @@ static const char *const world_vips[WORLD_VIPS] = {
 	"[2001:db8::1]:any/tcp", "[2001:db8::2]:443/tcp",
 };
 
+/* What a VIP says beside its pool; by family where it names sources. */
+#define WORLD_OPTIONS 8
+static const char *const world_options[WORLD_OPTIONS][2] = {
+	{ "", "" },
+	{ ", hash: source, tcp_junk: pass", ", udp_idle_timeout: 0" },
+	{ ", deny: [192.0.2.0/24]", ", deny: ['2001:db8:1::/48']" },
+	{ ", allow: [192.0.2.0/24]", ", allow: ['2001:db8:1::/48']" },
+	{ ", allow: [192.0.0.0/16, 192.0.2.7], deny: [192.0.2.0/24]",
+	  ", allow: ['2001:db8::/32', '2001:db8:1::7'], deny: ['2001:db8:1::/48']" },
+	{ ", allow: [192.0.2.0/24], deny: [0.0.0.0/0, 192.0.2.7]",
+	  ", allow: ['2001:db8:1::/48'], deny: ['::/0', '2001:db8:1::7']" },
+	{ ", deny: [192.0.0.0/16], allow: [192.0.2.0/24], new_flow_limit: 9",
+	  ", deny: ['2001:db8::/32'], allow: ['2001:db8:1::/48']" },
+	{ ", allow: [192.0.2.0/30], oversize: send", ", allow: ['2001:db8:1::7']" },
+};
+
 struct world {
 	uint64_t random; /* state of the generator */
 	struct world_pool {
@@ -35,6 +51,7 @@ struct world {
 		bool large;                 /* 509 slots, else 251 */
 	} pools[WORLD_POOLS];
 	int vip_pool[WORLD_VIPS]; /* -1: there is no such VIP */
+	int vip_options[WORLD_VIPS];
 };
 
 /* splitmix64 */
@@ -63,9 +80,10 @@ static inline void world_edit(struct world *w)
 {
 	struct world_pool *pool = &w->pools[world_below(w, WORLD_POOLS)];
 	int *weight = &pool->weight[world_below(w, WORLD_BACKENDS)];
-	int *vip = &w->vip_pool[world_below(w, WORLD_VIPS)];
+	int number = world_below(w, WORLD_VIPS);
+	int *vip = &w->vip_pool[number];
 
-	switch (world_below(w, 10)) {
+	switch (world_below(w, 12)) {
 	case 0:
 	case 1:
 		*weight = *weight < 0 ? 1 : -1;
@@ -85,6 +103,10 @@ static inline void world_edit(struct world *w)
 		break;
 	case 6:
 		*vip = -1;
+		break;
+	case 10:
+	case 11:
+		w->vip_options[number] = world_below(w, WORLD_OPTIONS);
 		break;
 	default:
 		*vip = world_below(w, WORLD_POOLS);
@@ -121,8 +143,9 @@ static inline struct cfg *world_cfg(const struct world *w)
 	fprintf(out, "vips:\n  [");
 	for (i = 0; i < WORLD_VIPS; i++)
 		if (w->vip_pool[i] >= 0)
-			fprintf(out, "{address: \"%s\", pool: p%d},", world_vips[i],
-				w->vip_pool[i]);
+			fprintf(out, "{address: \"%s\", pool: p%d%s},", world_vips[i],
+				w->vip_pool[i],
+				world_options[w->vip_options[i]][world_vips[i][0] == '[']);
 	fprintf(out, "]\n");
 	fclose(out);
 	return must_parse(text);

@@ -5,6 +5,7 @@
 /* Changes of the maps in memory, one plan after another. */
 
 #include "publish_fake.h"
+#include "vip_search.h"
 
 #include "daemon/publish.c"
 #include "daemon/publish_vips.c"
@@ -27,7 +28,9 @@ static inline struct kernel new_kernel(void)
 {
 	struct kernel k = {
 		.vips4 = MAP_VIPS4, .vips6 = MAP_VIPS6,
-		.services = MAP_SERVICES, .tables = MAP_TABLES,
+		.prefixes4 = MAP_PREFIXES4, .prefixes6 = MAP_PREFIXES6,
+		.services = MAP_SERVICES, .vip_records = MAP_RECORDS,
+		.prefixes = &fake.prefixes, .tables = MAP_TABLES,
 		.backends = MAP_BACKENDS, .egress = MAP_EGRESS,
 		.vip_counters = MAP_VIP_COUNTERS, .backend_counters = MAP_BACKEND_COUNTERS,
 		.new_flow_counters = MAP_NEW_FLOW_COUNTERS,
@@ -39,6 +42,34 @@ static inline struct kernel new_kernel(void)
 	hop_version = 1;
 	assert_int_equal(kernel_init(&k, NULL), 0);
 	return k;
+}
+
+static inline bool next_fake(void *context, size_t i, enum vip_map map, const void **key,
+			     const struct vip **value)
+{
+	const struct fake_vip *found = &fake.vips[map][i];
+
+	(void)context;
+	if (i >= fake.high[map])
+		return false;
+	*key = found->used ? &found->key : NULL;
+	*value = &found->value;
+	return true;
+}
+
+/* What a packet finds in the maps as they are now. */
+static inline const struct vip *fake_packet(const struct packet *packet)
+{
+	return find_in_maps(next_fake, NULL, fake.prefixes, packet);
+}
+
+/* Of an address or prefix, or of a VIP of one port; NULL: not there. */
+static inline const struct vip *fake_entry(const struct vip_entry *entry)
+{
+	const struct fake_vip *found = fake_vip(MAP_VIPS4 + entry->map, entry->key,
+						vip_map_key_size(entry->map), false);
+
+	return found ? &found->value : NULL;
 }
 
 /* One change, as a transaction makes it. */

@@ -30,19 +30,24 @@ static int fake_close(int fd);
 #include "sys/kmap.h"
 
 #define FAKE_IDS 1024 /* ids that the tests come to */
-#define FAKE_VIPS 64
+#define FAKE_VIPS 512
 #define FAKE_ACLS 256
 #define FAKE_TABLES 256 /* inner maps alive at a time */
 #define FAKE_FD 1000
 
-enum fake_map { MAP_VIPS4 = 1, MAP_VIPS6, MAP_SERVICES, MAP_TABLES, MAP_BACKENDS, MAP_EGRESS,
+/* Those of VIPs are numbered as enum vip_map. */
+enum fake_map { MAP_VIPS4 = 1, MAP_VIPS6, MAP_PREFIXES4, MAP_PREFIXES6, MAP_SERVICES,
+		MAP_RECORDS, MAP_TABLES, MAP_BACKENDS, MAP_EGRESS,
 		MAP_VIP_COUNTERS, MAP_BACKEND_COUNTERS, MAP_NEW_FLOW_COUNTERS,
 		MAP_ACLS4, MAP_ACLS6 };
 
 struct fake_vip {
 	bool used;
 	struct vip_key6 key; /* shorter ones fill the first bytes */
-	struct vip value;
+	union {
+		struct vip value;
+		struct vip_record record;
+	};
 };
 
 struct fake_acl {
@@ -61,7 +66,9 @@ struct fake_table {
 };
 
 struct fake_maps {
-	struct fake_vip vips[3][FAKE_VIPS]; /* by map, from MAP_VIPS4 on */
+	struct fake_vip vips[VIP_MAP__MAX][FAKE_VIPS]; /* by map, from MAP_VIPS4 on */
+	size_t high[VIP_MAP__MAX]; /* no element of the map is behind it */
+	uint32_t prefixes;
 	struct fake_acl acls[2][FAKE_ACLS]; /* by map, from MAP_ACLS4 on */
 	int table[FAKE_IDS]; /* index into the inner maps; -1: none */
 	struct backend backends[FAKE_IDS];
@@ -140,13 +147,11 @@ static inline void fake_wrote(void)
 
 static inline struct fake_vip *fake_vip(int fd, const void *key, size_t size, bool make)
 {
-	static const size_t sizes[] = { sizeof(struct vip_key4), sizeof(struct vip_key6),
-					sizeof(struct service_key) };
 	struct fake_vip *list = fake.vips[fd - MAP_VIPS4], *free_one = NULL;
-	size_t i;
+	size_t *high = &fake.high[fd - MAP_VIPS4], i;
 
-	assert_int_equal(size, sizes[fd - MAP_VIPS4]);
-	for (i = 0; i < FAKE_VIPS; i++) {
+	assert_int_equal(size, vip_map_key_size(fd - MAP_VIPS4));
+	for (i = 0; i < *high; i++) {
 		if (list[i].used && !memcmp(&list[i].key, key, size))
 			return &list[i];
 		if (!list[i].used && !free_one)
@@ -154,7 +159,10 @@ static inline struct fake_vip *fake_vip(int fd, const void *key, size_t size, bo
 	}
 	if (!make)
 		return NULL;
-	assert_non_null(free_one);
+	if (!free_one) {
+		assert_in_range(*high, 0, FAKE_VIPS - 1);
+		free_one = &list[(*high)++];
+	}
 	*free_one = (struct fake_vip){ .used = true };
 	memcpy(&free_one->key, key, size);
 	return free_one;
@@ -199,8 +207,11 @@ static inline void fake_put(int fd, const char *key, size_t key_size, const char
 	switch (fd) {
 	case MAP_VIPS4:
 	case MAP_VIPS6:
+	case MAP_PREFIXES4:
+	case MAP_PREFIXES6:
 	case MAP_SERVICES:
-		assert_int_equal(value_size, sizeof(struct vip));
+	case MAP_RECORDS:
+		assert_int_equal(value_size, vip_map_value_size(fd - MAP_VIPS4));
 		memcpy(&fake_vip(fd, key, key_size, true)->value, value, value_size);
 		break;
 	case MAP_TABLES:
@@ -287,6 +298,10 @@ static inline uint64_t fake_digest(const struct table_line *lines, size_t n)
 	for (i = 0; i < n * sizeof(*lines); i++)
 		digest = fnv64_byte(digest, bytes[i]);
 	return digest;
+}
+
+void kmap_wait_for_packets(void)
+{
 }
 
 int kmap_table_create(const void *lines, size_t n)

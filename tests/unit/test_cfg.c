@@ -57,7 +57,7 @@ static void every_key_of_the_file_is_read(void **state)
 	static const uint8_t key[] = { 0, 1, 2,	   3,	 4,    5,    6,	   7,
 				       8, 9, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15 };
 	_cleanup_cfg_ struct cfg *cfg = must_parse(full);
-	char text[ADDR_TEXT_MAX];
+	char text[TUNNEL_SOURCE_TEXT_MAX];
 
 	(void)state;
 	assert_string_equal(cfg->interface, "eth0");
@@ -66,9 +66,9 @@ static void every_key_of_the_file_is_read(void **state)
 	assert_true(cfg->has_hash_key);
 	assert_memory_equal(cfg->hash_key, key, sizeof(key));
 	assert_int_equal(cfg->flows, 2 * 1024 * 1024);
-	assert_string_equal(addr_format(&cfg->tunnel_source4, text),
+	assert_string_equal(tunnel_source_format(&cfg->tunnel_source4, text),
 			    "10.1.0.2");
-	assert_string_equal(addr_format(&cfg->tunnel_source6, text),
+	assert_string_equal(tunnel_source_format(&cfg->tunnel_source6, text),
 			    "2001:db8:1::2");
 	assert_int_equal(cfg->n_pools, 4);
 	assert_int_equal(cfg->n_vips, 3);
@@ -142,8 +142,8 @@ static void what_the_file_does_not_say_has_its_default(void **state)
 	assert_false(cfg->dispatcher);
 	assert_false(cfg->has_hash_key);
 	assert_int_equal(cfg->flows, CFG_FLOWS_DEFAULT);
-	assert_int_equal(cfg->tunnel_source4.family, 0);
-	assert_int_equal(cfg->tunnel_source6.family, 0);
+	assert_int_equal(cfg->tunnel_source4.addr.family, 0);
+	assert_int_equal(cfg->tunnel_source6.addr.family, 0);
 	assert_int_equal(cfg->n_pools + cfg->n_vips, 0);
 }
 
@@ -351,6 +351,24 @@ static void random_head(FILE *f, unsigned int *seed)
 		fprintf(f, "tunnel_source: {ipv4: 10.9.9.%u}\n", pick(seed, 256));
 }
 
+static void random_options(FILE *f, unsigned int *seed)
+{
+	if (pick(seed, 2))
+		fprintf(f, "  hash: %s\n", hash_mode_name(pick(seed, HASH__MAX)));
+	if (pick(seed, 2))
+		fprintf(f, "  tcp_junk: %s\n", pick(seed, 2) ? "drop" : "pass");
+	if (pick(seed, 2))
+		fprintf(f, "  oversize: %s\n", pick(seed, 2) ? "drop" : "send");
+	if (pick(seed, 2))
+		fprintf(f, "  udp_idle_timeout: %u\n", pick(seed, 1000));
+	if (pick(seed, 2))
+		fprintf(f, "  new_flow_limit: %u\n", pick(seed, 1000));
+	if (pick(seed, 2))
+		fprintf(f, "  allow: [10.%u.0.0/16, 10.0.0.0/8]\n", pick(seed, 256));
+	if (pick(seed, 2))
+		fprintf(f, "  deny: [192.0.2.%u, 0.0.0.0/0]\n", pick(seed, 256));
+}
+
 static char *random_yaml(unsigned int seed)
 {
 	int pools = pick(&seed, 4), vips = pick(&seed, 6);
@@ -368,6 +386,7 @@ static char *random_yaml(unsigned int seed)
 	for (int i = 0; i < vips; i++) {
 		fprintf(f, "- address: 203.0.113.%u:%d/%s\n", pick(&seed, 256),
 			i + 1, pick(&seed, 2) ? "tcp" : "udp");
+		random_options(f, &seed);
 		if (pools && pick(&seed, 2))
 			fprintf(f, "  pool: p%d\n",
 				7 * (int)pick(&seed, pools) % 4);

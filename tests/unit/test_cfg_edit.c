@@ -97,7 +97,9 @@ static void assert_refuses(const struct edit *edit, int code, const char *senten
 }
 
 #define VIP_OPTIONS                                                \
-	"pool, encap, gue_port, algorithm, table_size, slack, "     \
+	"pool, hash, echo, tcp_junk, fragments, oversize, "         \
+	"udp_idle_timeout, new_flow_limit, allow, deny, "           \
+	"encap, gue_port, algorithm, table_size, slack, "     \
 	"ring_points, all_down"
 
 /* The base with other vips. */
@@ -268,7 +270,7 @@ static void bad_vip_edits_are_refused(void **state)
 		{ { VIP_ADD, "203.0.113.1:0/tcp", NULL, { { 0 } } },
 		  -EINVAL,
 		  "vip '203.0.113.1:0/tcp': port '0' is out of range; allowed: "
-		  "1 to 65535, or any" },
+		  "1 to 65535, a range as 8000-8999, or any" },
 		{ { VIP_ADD, NEW, NULL, { { "pool", "nope" } } },
 		  -ENOENT,
 		  "vip '" NEW "': pool 'nope' does not exist; allowed: api, "
@@ -304,8 +306,8 @@ static void bad_vip_edits_are_refused(void **state)
 		{ { VIP_ADD, NEW, NULL, { { "pool", "web" }, { "encap", "gue" } } },
 		  -EINVAL,
 		  "vip '" NEW
-		  "': all options but pool belong to pool "
-		  "'web', which vips share; change them under 'pools' in the "
+		  "': option 'encap' belongs to pool "
+		  "'web', which vips share; change it under 'pools' in the "
 		  "configuration file and reload it" },
 		{ { VIP_ADD, NEW, NULL, { { "table_size", "65536" } } },
 		  -EINVAL,
@@ -319,8 +321,8 @@ static void bad_vip_edits_are_refused(void **state)
 		  "vip '" OWN "': nothing to set; allowed: " VIP_OPTIONS },
 		{ { VIP_SET, SHARED, NULL, { { "encap", "gue" } } },
 		  -EINVAL,
-		  "vip '" SHARED "': all options but pool belong to "
-		  "pool 'web', which vips share; change them under 'pools' in "
+		  "vip '" SHARED "': option 'encap' belongs to "
+		  "pool 'web', which vips share; change it under 'pools' in "
 		  "the configuration file and reload it" },
 		{ { VIP_SET, OWN, NULL, { { "pool", "web" } } },
 		  -EINVAL,
@@ -341,7 +343,8 @@ static void bad_vip_edits_are_refused(void **state)
 		  -EINVAL,
 		  "vip 'web' has no protocol; allowed: ADDRESS:PORT/PROTOCOL, "
 		  "as "
-		  "203.0.113.10:443/tcp or [2001:db8::10]:any/udp" },
+		  "203.0.113.10:443/tcp, [2001:db8::10]:any/udp, "
+		  "203.0.113.0/28:8000-8999/tcp or 203.0.113.10:any/any" },
 	};
 
 	(void)state;

@@ -16,7 +16,9 @@ struct row {
 #define POOL_KEYS                                               \
 	"encap, gue_port, algorithm, table_size, slack, ring_points, " \
 	"all_down, backends"
-#define VIP_KEYS      "address, pool, " POOL_KEYS
+#define VIP_KEYS                                                    \
+	"address, pool, hash, echo, tcp_junk, fragments, oversize, " \
+	"udp_idle_timeout, new_flow_limit, allow, deny, " POOL_KEYS
 #define VIP(keys)     IF "vips:\n- {address: '203.0.113.10:443/tcp', " keys "}\n"
 #define BACKEND(keys) IF "pools:\n  web:\n    backends:\n    - {" keys "}\n"
 
@@ -230,7 +232,7 @@ static void values_of_the_file_are_refused_with_what_is_allowed(void **state)
 		{ IF "tunnel_source: {ipv4: '2001:db8::1'}\n",
 		  "2:23: ipv4 '2001:db8::1' is of the other family; allowed: "
 		  "an "
-		  "IPv4 address" },
+		  "IPv4 address or prefix" },
 		{ IF "tunnel_source: {ipv6: 127.0.0.1}\n",
 		  "2:23: ipv6 '127.0.0.1' is a loopback address; allowed: an "
 		  "address that other hosts can reach" },
@@ -246,9 +248,9 @@ static void values_of_pools_and_vips_are_refused_with_what_is_allowed(void **sta
 		{ IF "pools: {a b: {}}\n",
 		  "2:9: pool name 'a b' has another character; allowed: 1 to "
 		  "127 letters, digits, . _ -" },
-		{ IF "pools: {w: {encap: gre}}\n",
-		  "2:20: pool 'w': encap 'gre' is not known; allowed: ipip, "
-		  "gue" },
+		{ IF "pools: {w: {encap: vxlan}}\n",
+		  "2:20: pool 'w': encap 'vxlan' is not known; allowed: ipip, "
+		  "gue, gue1, gre, l2" },
 		{ IF "pools: {w: {gue_port: 0}}\n",
 		  "2:23: pool 'w': gue_port '0' is out of range; allowed: 1 to "
 		  "65535" },
@@ -313,14 +315,15 @@ static void values_of_pools_and_vips_are_refused_with_what_is_allowed(void **sta
 					"1 to 127 letters, digits, . _ - :" },
 		{ IF "vips: [{address: 203.0.113.10:0/tcp}]\n",
 		  "2:18: vip '203.0.113.10:0/tcp': port '0' is out of range; "
-		  "allowed: 1 to 65535, or any" },
+		  "allowed: 1 to 65535, a range as 8000-8999, or any" },
 		{ IF "vips: [{address: 203.0.113.10:65536/tcp}]\n",
 		  "2:18: vip '203.0.113.10:65536/tcp': port '65536' is out of "
-		  "range; allowed: 1 to 65535, or any" },
+		  "range; allowed: 1 to 65535, a range as 8000-8999, or any" },
 		{ IF "vips: [{address: 203.0.113.10:443}]\n",
 		  "2:18: vip '203.0.113.10:443' has no protocol; allowed: "
-		  "ADDRESS:PORT/PROTOCOL, as 203.0.113.10:443/tcp or "
-		  "[2001:db8::10]:any/udp" },
+		  "ADDRESS:PORT/PROTOCOL, as 203.0.113.10:443/tcp, "
+		  "[2001:db8::10]:any/udp, 203.0.113.0/28:8000-8999/tcp or "
+		  "203.0.113.10:any/any" },
 	};
 
 	(void)state;

@@ -6,7 +6,8 @@
 	"{\"address\": \"203.0.113.10:443/tcp\", \"pool\": \"web\", "         \
 	"\"encap\": \"ipip\", \"table_size\": 65537, "                        \
 	"\"digest\": \"0123456789abcdef\", \"backends\": 3, \"packets\": 7, " \
-	"\"bytes\": 8, \"new_flows\": 9, \"drops\": 0}"
+	"\"bytes\": 8, \"new_flows\": 9, \"drops\": 0, "                        \
+	"\"hash\": \"source\", \"unremembered\": 5}"
 #define BACKEND(state, problem)                                              \
 	"{\"pool\": null, \"name\": \"web-1\", \"address\": \"10.1.0.11\", " \
 	"\"weight\": 2, \"encap\": \"ipip\", \"state\": " state              \
@@ -112,7 +113,8 @@ static void answers_are_printed_as_asked_for(void **state)
 		{ "-o vip show", FAKE_OK("{\"vips\": [" VIP "]}"),
 		  "address 203.0.113.10:443/tcp pool web encap ipip "
 		  "table_size 65537 digest 0123456789abcdef backends 3 "
-		  "packets 7 bytes 8 new_flows 9 drops 0\n" },
+		  "packets 7 bytes 8 new_flows 9 drops 0 hash source "
+		  "unremembered 5\n" },
 		{ "vip show", FAKE_OK("{\"vips\": []}"), "" },
 		{ "-j vip show", FAKE_OK("{\"vips\": [], \"later\": 1}"),
 		  "{\"vips\":[]}\n" },

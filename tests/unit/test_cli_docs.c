@@ -233,7 +233,7 @@ static void the_listing_has_each_command_and_option_on_a_line(void **state)
 	for (const struct option_entry *e = option_entries; e->name; e++)
 		lines++;
 	assert_int_equal(count(o.out, "\n"), lines);
-	assert_contains(o.out, "\tpool=NAME encap=ipip|gue gue_port=PORT");
+	assert_contains(o.out, "\tpool=NAME hash=5-tuple|source|source-dest|dest-port");
 }
 
 /* Run the completion in bash and return its candidates. Caller frees. */
@@ -267,7 +267,9 @@ static void completion_offers_what_the_table_has(void **state)
 		{ "v", " version vip \n" },
 		{ "show ''", " counters status \n" },
 		{ "vip add V ''",
-		  " pool encap gue_port algorithm table_size slack "
+		  " pool hash echo tcp_junk fragments oversize "
+		  "udp_idle_timeout new_flow_limit allow deny "
+		  "encap gue_port algorithm table_size slack "
 		  "ring_points all_down \n" },
 		{ "vip add V encap ''", " ipip gue \n" },
 		{ "vip set V algorithm ''", " maglev capped ring rendezvous \n" },

@@ -30,6 +30,31 @@ static void assert_same_vips(const struct fake_vip *a, const struct fake_vip *b)
 	}
 }
 
+static size_t count_acls(const struct fake_acl *list)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < FAKE_ACLS; i++)
+		n += list[i].used;
+	return n;
+}
+
+static void assert_same_acls(const struct fake_acl *a, const struct fake_acl *b)
+{
+	size_t i, j;
+
+	assert_int_equal(count_acls(a), count_acls(b));
+	for (i = 0; i < FAKE_ACLS; i++) {
+		if (!a[i].used)
+			continue;
+		for (j = 0; j < FAKE_ACLS; j++)
+			if (b[j].used && !memcmp(&a[i].key, &b[j].key, sizeof(a[i].key)))
+				break;
+		assert_in_range(j, 0, FAKE_ACLS - 1);
+		assert_memory_equal(&a[i].value, &b[j].value, sizeof(a[i].value));
+	}
+}
+
 /* A picture of the maps; tables by content, since inner maps have no names. */
 struct picture {
 	struct fake_maps maps;
@@ -51,6 +76,8 @@ static void assert_same_pictures(const struct picture *a, const struct picture *
 {
 	assert_same_vips(a->maps.vips[0], b->maps.vips[0]);
 	assert_same_vips(a->maps.vips[1], b->maps.vips[1]);
+	assert_same_acls(a->maps.acls[0], b->maps.acls[0]);
+	assert_same_acls(a->maps.acls[1], b->maps.acls[1]);
 	assert_memory_equal(a->table, b->table, sizeof(a->table));
 	assert_memory_equal(a->maps.backends, b->maps.backends, sizeof(a->maps.backends));
 }
@@ -362,14 +389,14 @@ static void failed_write_of_next_hops_is_made_good_by_the_next(void **state)
 
 static const struct vip *address_entry(const char *vip)
 {
-	const struct fake_vip *found;
 	struct vip_spec spec;
-	struct entry entry;
+	struct prefix prefix;
+	struct vip_entry entry;
 
 	assert_int_equal(vip_spec_parse(vip, &spec, NULL), 0);
-	entry_key(&spec, 0, 0, &entry);
-	found = fake_vip(MAP_VIPS4 + entry.map, entry.key, key_sizes[entry.map], false);
-	return found ? &found->value : NULL;
+	prefix = (struct prefix){ spec.addr, spec.prefix_len };
+	entry = vip_entry_address(&prefix);
+	return fake_entry(&entry);
 }
 
 #define VIPS(list) "interface: eth0\nvips: [" list "]\n"
@@ -390,7 +417,7 @@ static void each_address_has_one_entry_that_says_whether_it_has_services(void **
 	assert_int_equal(change(&k, none, a), 0);
 	assert_int_equal(count_vips(fake.vips[0]), 2 + 2);
 	assert_int_equal(count_vips(fake.vips[1]), 1);
-	assert_int_equal(count_vips(fake.vips[2]), 3);
+	assert_int_equal(count_vips(fake.vips[VIP_MAP_SERVICES]), 3);
 	assert_int_equal(address_entry("203.0.113.1:80/tcp")->flags,
 			 VIP_ADDRESS | VIP_SERVICES);
 	assert_int_equal(address_entry("203.0.113.2:80/tcp")->flags, VIP_ADDRESS);
@@ -400,10 +427,46 @@ static void each_address_has_one_entry_that_says_whether_it_has_services(void **
 	assert_int_equal(change(&k, a, b), 0);
 	assert_int_equal(count_vips(fake.vips[0]), 1 + 1);
 	assert_int_equal(count_vips(fake.vips[1]), 0);
-	assert_int_equal(count_vips(fake.vips[2]), 1);
+	assert_int_equal(count_vips(fake.vips[VIP_MAP_SERVICES]), 1);
 	assert_int_equal(address_entry("203.0.113.1:80/tcp")->flags,
 			 VIP_ADDRESS | VIP_SERVICES);
 	assert_null(address_entry("203.0.113.2:80/tcp"));
+	kernel_release(&k);
+}
+
+#define VO(vip, options) "{address: \"" vip "\", " options "},"
+
+static void an_address_is_silent_and_has_a_place_for_fragments_as_its_vips_say(void **state)
+{
+	_cleanup_plan_ struct plan *none = empty_plan();
+	_cleanup_plan_ struct plan *a = must_plan_yaml(
+		VIPS(VO("203.0.113.1:80/tcp", "echo: false")
+		     VO("203.0.113.1:53/udp", "echo: false, fragments: hash")
+		     VO("203.0.113.2:80/tcp", "tcp_junk: pass")), none);
+	_cleanup_plan_ struct plan *b = must_plan_yaml(
+		VIPS(V("203.0.113.1:53/udp") V("203.0.113.2:80/tcp")), a);
+	struct kernel k = new_kernel();
+	struct vip_spec spec;
+	struct vip_entry entry;
+	const struct vip *found;
+
+	(void)state;
+	assert_int_equal(change(&k, none, a), 0);
+	assert_int_equal(address_entry("203.0.113.1:80/tcp")->flags,
+			 VIP_ADDRESS | VIP_NO_ECHO);
+	assert_int_equal(address_entry("203.0.113.2:80/tcp")->flags, VIP_ADDRESS);
+	assert_int_equal(vip_spec_parse("203.0.113.1:53/udp", &spec, NULL), 0);
+	entry = vip_entry_hashed(&spec.addr, 0, IPPROTO_FRAGMENT);
+	found = fake_entry(&entry);
+	assert_non_null(found);
+	assert_int_equal(found->id, vip_of(a, "203.0.113.1:53/udp")->id);
+	assert_int_equal(found->flags, VIP_NO_ECHO | VIP_FRAGMENT_HASH);
+	assert_int_equal(count_vips(fake.vips[0]), 3 + 2 + 1);
+
+	assert_int_equal(change(&k, a, b), 0);
+	assert_int_equal(address_entry("203.0.113.1:53/udp")->flags, VIP_ADDRESS);
+	assert_null(fake_entry(&entry));
+	assert_int_equal(count_vips(fake.vips[0]), 2 + 2);
 	kernel_release(&k);
 }
 
@@ -419,6 +482,8 @@ int main(void)
 		cmocka_unit_test(new_next_hop_is_written_to_its_backends),
 		cmocka_unit_test(failed_write_of_next_hops_is_made_good_by_the_next),
 		cmocka_unit_test(each_address_has_one_entry_that_says_whether_it_has_services),
+		cmocka_unit_test(
+			an_address_is_silent_and_has_a_place_for_fragments_as_its_vips_say),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,42 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A model checker for the commit: after every single element that is written,
- * a packet for any VIP finds what the VIP had or what it is to have, whole.
+ * a packet for any VIP finds what the VIP had or what it is to have, whole; and
+ * any source is taken or refused as the old or as the new lists say.
  */
 #include "publish_change.h"
 
+#define PROBES 6
+static const char *const probes[2][PROBES] = {
+	{ "192.0.2.7", "192.0.2.1", "192.0.2.200", "192.0.3.1", "192.1.0.1", "10.0.0.1" },
+	{ "2001:db8:1::7", "2001:db8:1::1", "2001:db8:2::1", "2001:db9::1", "::1",
+	  "fd00::1" },
+};
+
+enum admission { NO_VIP, ADMITTED, REFUSED };
+
 /* What a packet for each VIP may find. */
 static struct {
+	uint8_t old_admits[WORLD_VIPS][PROBES], new_admits[WORLD_VIPS][PROBES];
 	uint64_t old[WORLD_VIPS], new[WORLD_VIPS]; /* content; 0: no such VIP */
 	struct backend_ident ident[FAKE_IDS];      /* by id, of either plan */
 	unsigned int steps;
 } watch;
 
-static const struct vip *find_hashed(const struct vip_spec *spec, uint16_t port,
-				     uint8_t protocol)
-{
-	const struct fake_vip *found;
-	struct entry entry;
-
-	entry_key(spec, port, protocol, &entry);
-	found = fake_vip(MAP_VIPS4 + entry.map, entry.key, key_sizes[entry.map], false);
-	return found ? &found->value : NULL;
-}
-
+/* The entry of the VIP itself, whether or not another is more specific. */
 static const struct vip *packet_finds_vip(const struct vip_spec *spec)
 {
-	const struct vip *vip;
-	const struct fake_vip *found;
-	struct entry entry;
+	struct prefix prefix = { spec->addr, spec->prefix_len };
+	struct vip_entry entry = vip_entry_hashed(&spec->addr, spec->port, spec->protocol);
+	const struct vip *address;
 
-	if (spec->port)
-		return find_hashed(spec, spec->port, spec->protocol);
-	vip = find_hashed(spec, 0, 0);
-	if (!vip || !(vip->flags & VIP_SERVICES))
+	if (vip_spec_is_exact(spec))
+		return fake_entry(&entry);
+	entry = vip_entry_address(&prefix);
+	address = fake_entry(&entry);
+	if (!address || !(address->flags & VIP_SERVICES))
 		return NULL;
-	service_key(vip->id, spec->protocol, &entry);
-	found = fake_vip(MAP_SERVICES, entry.key, sizeof(struct service_key), false);
-	return found ? &found->value : NULL;
+	entry = vip_entry_service(address->id, spec->protocol, 0, SERVICE_PREFIX_ANY_PORT);
+	return fake_entry(&entry);
 }
 
 /* Every backend in the table can take packets, and is who it was. */
@@ -69,6 +70,89 @@ static uint64_t packet_sees(int number)
 	return vip ? packet_finds_content(vip) : 0;
 }
 
+static bool bits_match(const uint8_t *a, const uint8_t *b, unsigned int n)
+{
+	for (unsigned int bit = 0; bit < n; bit++)
+		if ((a[bit / 8] ^ b[bit / 8]) >> (7 - bit % 8) & 1)
+			return false;
+	return true;
+}
+
+/* The longest match among the entries of the VIP, by looking at all of them. */
+static enum admission map_admits(const struct vip *vip, bool v6, const struct addr *source)
+{
+	const uint8_t *bytes = (const uint8_t *)&source->v4;
+	const struct fake_acl *list = fake.acls[v6];
+	int longest = -1;
+	bool deny = vip->flags & VIP_ACL_DENY;
+
+	for (size_t i = 0; i < FAKE_ACLS; i++) {
+		int length = (int)list[i].key.prefix_len - ACL_PREFIX_LEN_VIP;
+
+		if (!list[i].used || list[i].key.vip != vip->id || length <= longest ||
+		    !bits_match(list[i].key.addr, bytes, length))
+			continue;
+		longest = length;
+		deny = list[i].value.deny;
+	}
+	return deny ? REFUSED : ADMITTED;
+}
+
+static enum admission packet_is_admitted(int number, int probe)
+{
+	const struct vip *vip;
+	struct vip_spec spec;
+	struct addr source;
+	bool v6;
+
+	assert_int_equal(vip_spec_parse(world_vips[number], &spec, NULL), 0);
+	v6 = spec.addr.family == AF_INET6;
+	vip = packet_finds_vip(&spec);
+	if (!vip || !(vip->flags & VIP_ACL))
+		return vip ? ADMITTED : NO_VIP;
+	source = (struct addr){ .family = spec.addr.family };
+	assert_int_equal(inet_pton(source.family, probes[v6][probe], &source.v6), 1);
+	return map_admits(vip, v6, &source);
+}
+
+/* What the lists of a plan say, from the plan alone. */
+static enum admission planned_admission(const struct plan *plan, int number, int probe)
+{
+	const struct plan_vip *vip = vip_of(plan, world_vips[number]);
+	struct addr source = { 0 };
+	int longest = -1;
+	bool deny;
+
+	if (!vip)
+		return NO_VIP;
+	source.family = vip->spec.addr.family;
+	assert_int_equal(inet_pton(source.family,
+				   probes[source.family == AF_INET6][probe], &source.v6),
+			 1);
+	deny = vip->options.flags & VIP_ACL_DENY;
+	for (size_t i = 0; i < plan->n_acls; i++) {
+		const struct plan_acl *acl = &plan->acls[i];
+
+		if (acl->vip != vip->id || acl->prefix.length <= longest ||
+		    !bits_match((const uint8_t *)&acl->prefix.addr.v4,
+				(const uint8_t *)&source.v4, acl->prefix.length))
+			continue;
+		longest = acl->prefix.length;
+		deny = acl->deny;
+	}
+	return deny ? REFUSED : ADMITTED;
+}
+
+static void look_at_admission(int number)
+{
+	for (int probe = 0; probe < PROBES; probe++) {
+		enum admission seen = packet_is_admitted(number, probe);
+
+		assert_true(seen == watch.old_admits[number][probe] ||
+			    seen == watch.new_admits[number][probe]);
+	}
+}
+
 static void look_at_all_vips(void)
 {
 	uint64_t seen;
@@ -78,6 +162,7 @@ static void look_at_all_vips(void)
 	for (i = 0; i < WORLD_VIPS; i++) {
 		seen = packet_sees(i);
 		assert_true(seen == watch.old[i] || seen == watch.new[i]);
+		look_at_admission(i);
 	}
 }
 
@@ -103,6 +188,10 @@ static void watch_change(const struct plan *from, const struct plan *to)
 	for (i = 0; i < WORLD_VIPS; i++) {
 		watch.old[i] = packet_sees(i);
 		watch.new[i] = planned_content(to, world_vips[i]);
+		for (int probe = 0; probe < PROBES; probe++) {
+			watch.old_admits[i][probe] = packet_is_admitted(i, probe);
+			watch.new_admits[i][probe] = planned_admission(to, i, probe);
+		}
 	}
 	fake_after_write = look_at_all_vips;
 }

@@ -49,10 +49,10 @@ void help_print_all(FILE *file)
 	print_options(file);
 	fputs("\n"
 	      "A VIP is ADDRESS:PORT/PROTOCOL, such as 203.0.113.10:443/tcp,\n"
-	      "[2001:db8::10]:443/udp or 203.0.113.10:any/tcp. A TARGET is a\n"
-	      "VIP or the name of a pool. Words may be shortened as long as\n"
-	      "they stay unambiguous. More: fairlead COMMAND --help, "
-	      "fairlead(8)\n",
+	      "[2001:db8::10]:8000-8999/udp, 203.0.113.0/28:any/tcp or\n"
+	      "203.0.113.10:any/any. A TARGET is a VIP or the name of a pool.\n"
+	      "Words may be shortened as long as they stay unambiguous.\n"
+	      "More: fairlead COMMAND --help, fairlead(8)\n",
 	      file);
 }
 

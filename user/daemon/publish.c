@@ -398,6 +398,8 @@ int publish_commit(struct kernel *k, struct publish *p, struct err *err)
 		rc = publish_vips_write(k, p->from, p->to, err);
 	if (!rc)
 		rc = publish_vips_delete(k, p->from, p->to, err);
+	if (!rc)
+		rc = publish_acls_delete(k, p->from, p->to, err);
 	if (rc)
 		roll_back(k, p, exchanged);
 	return rc;
@@ -405,7 +407,6 @@ int publish_commit(struct kernel *k, struct publish *p, struct err *err)
 
 void publish_finish(struct kernel *k, const struct publish *p)
 {
-	publish_acls_delete(k, p->from, p->to, NULL);
 	delete_tables(k, p->from, p->to, NULL);
 	clear_backends(k, p->from, p->to, NULL);
 }

@@ -35,36 +35,55 @@ static void acl_key(const struct plan_acl *acl, void *out)
 
 /* What plan a has of the family and b has not; with `changed`, or otherwise. */
 static size_t acl_difference(const struct plan *a, const struct plan *b, int family,
-			 bool changed, uint8_t *keys, struct acl_entry *values)
+			     bool changed, struct plan_acl *out)
 {
+	const struct plan_acl *same;
 	size_t i, n = 0;
 
 	for (i = 0; i < a->n_acls; i++) {
-		const struct plan_acl *acl = &a->acls[i];
-		const struct plan_acl *same;
-
-		if (acl->prefix.addr.family != family)
+		if (a->acls[i].prefix.addr.family != family)
 			continue;
-		same = plan_find_acl(b, acl);
-		if (same && !(changed && same->deny != acl->deny))
-			continue;
-		acl_key(acl, keys + n * acl_key_size(family));
-		values[n++] = (struct acl_entry){ .deny = acl->deny };
+		same = plan_find_acl(b, &a->acls[i]);
+		if (!same || (changed && same->deny != a->acls[i].deny))
+			out[n++] = a->acls[i];
 	}
 	return n;
 }
 
-static int write_acls(struct kernel *k, const struct plan *a, const struct plan *b,
-			int family, bool delete)
+static int longest_first(const void *a, const void *b)
 {
+	const struct plan_acl *x = a, *y = b;
+
+	return y->prefix.length - x->prefix.length;
+}
+
+static int shortest_first(const void *a, const void *b)
+{
+	return longest_first(b, a);
+}
+
+/*
+ * Packets look in between. With the longest prefixes written first, and the
+ * shortest deleted first, what a source finds is always what the old lists or
+ * what the new lists say of it.
+ */
+static int write_acls(struct kernel *k, const struct plan *a, const struct plan *b,
+		      int family, bool delete)
+{
+	_cleanup_free_ struct plan_acl *list = calloc(a->n_acls + 1, sizeof(*list));
 	_cleanup_free_ uint8_t *keys = calloc(a->n_acls + 1, sizeof(struct acl_key6));
 	_cleanup_free_ struct acl_entry *values = calloc(a->n_acls + 1, sizeof(*values));
-	size_t n, size = acl_key_size(family);
+	size_t i, n, size = acl_key_size(family);
 	int rc;
 
-	if (!keys || !values)
+	if (!list || !keys || !values)
 		return -ENOMEM;
-	n = acl_difference(a, b, family, !delete, keys, values);
+	n = acl_difference(a, b, family, !delete, list);
+	qsort(list, n, sizeof(*list), delete ? shortest_first : longest_first);
+	for (i = 0; i < n; i++) {
+		acl_key(&list[i], keys + i * size);
+		values[i] = (struct acl_entry){ .deny = list[i].deny };
+	}
 	rc = delete ? kmap_delete(acl_map_fd(k, family), keys, size, n) :
 		      kmap_update(acl_map_fd(k, family), keys, size, values,
 				  sizeof(*values), n);
