@@ -218,8 +218,20 @@ static __always_inline int balance(struct xdp_md *ctx, struct pkt *pkt, bool v6)
 	return err ? err : forward(ctx, pkt, v6, true);
 }
 
+/*
+ * What is left to do with a rare packet once its VIP or backend is known. No XDP
+ * action has these numbers. balance_rare() returns before it is done: the stack
+ * frames of all that call each other share 512 bytes.
+ */
+enum rare_step {
+	RARE_FORWARD4 = 80,
+	RARE_FORWARD6,
+	RARE_DELIVER4,
+	RARE_DELIVER6,
+};
+
 /* A later fragment goes where the first went, or by its VIP's policy. */
-static __always_inline int forward_fragment(struct xdp_md *ctx, struct pkt *pkt, bool v6)
+static __always_inline int find_fragment(struct pkt *pkt, bool v6)
 {
 	const struct fragment_note *note = fragment_find(pkt, v6);
 	int err;
@@ -232,37 +244,53 @@ static __always_inline int forward_fragment(struct xdp_md *ctx, struct pkt *pkt,
 		err = vip_find_fragment(pkt, v6);
 		if (err)
 			return err;
-		return v6 ? forward_rare6(ctx, pkt) : forward_rare4(ctx, pkt);
+		return v6 ? RARE_FORWARD6 : RARE_FORWARD4;
 	}
 	pkt->vip_id = note->vip;
 	pkt->backend_id = note->backend;
-	return v6 ? deliver_rare6(ctx, pkt) : deliver_rare4(ctx, pkt);
+	return v6 ? RARE_DELIVER6 : RARE_DELIVER4;
 }
 
 /*
- * Which backend has the flow that an ICMP error is about: as for a packet of the
- * flow, but nothing is remembered of it. A source list speaks of the client.
+ * Which backend has the flow that pkt->key is, for now: as for a packet of it,
+ * but nothing is remembered. A source list speaks of the flow's client.
  */
-static __always_inline int error_backend(struct xdp_md *ctx, struct pkt *pkt, bool v6)
+static __always_inline int quoted_backend(struct pkt *pkt, bool v6)
 {
 	const struct backend *backend;
-	struct pkt flow = { 0 };
 	int err;
 
-	if (!icmp_quoted_flow(ctx, pkt, &flow, v6) || vip_find(&flow, v6))
+	if (vip_find(pkt, v6))
 		return -DROP_REASON_ICMP_UNHANDLED;
-	pkt->vip = flow.vip;
-	pkt->vip_id = flow.vip->id;
-	if (flow.vip->flags & VIP_ACL) {
-		err = acl_check(&flow, v6);
+	pkt->vip_id = pkt->vip->id;
+	if (pkt->vip->flags & VIP_ACL) {
+		err = acl_check(pkt, v6);
 		if (err)
 			return err;
 	}
-	pkt->backend_id = ct_peek(&flow, v6);
+	pkt->backend_id = ct_peek(pkt, v6);
 	backend = backend_get(pkt->backend_id);
 	if (backend && !(backend->flags & BACKEND_DOWN))
 		return 0;
-	return table_pick(&flow, v6, &pkt->backend_id);
+	return table_pick(pkt, v6, &pkt->backend_id);
+}
+
+/*
+ * The same for an ICMP error. The packet is its own again before it leaves; one
+ * struct pkt does for both, since stack is scarce.
+ */
+static __always_inline int error_backend(struct xdp_md *ctx, struct pkt *pkt, bool v6)
+{
+	const struct flow_key6 own = pkt->key6;
+	__u8 fragment = pkt->fragment;
+	int err = -DROP_REASON_ICMP_UNHANDLED;
+
+	pkt->fragment = FRAGMENT_NONE;
+	if (icmp_quoted_flow(ctx, pkt, &own, v6))
+		err = quoted_backend(pkt, v6);
+	pkt->key6 = own;
+	pkt->fragment = fragment;
+	return err;
 }
 
 static __noinline int error_backend4(struct xdp_md *ctx, struct pkt *pkt)
@@ -278,14 +306,15 @@ static __noinline int error_backend6(struct xdp_md *ctx, struct pkt *pkt)
 static __always_inline int balance_icmp(struct xdp_md *ctx, struct pkt *pkt,
 					__u16 address_flags, bool v6)
 {
-	int err = icmp_handle(ctx, pkt, address_flags, v6);
+	int err = v6 ? icmp_handle6(ctx, pkt, address_flags) :
+		       icmp_handle4(ctx, pkt, address_flags);
 
 	if (err != ICMP_QUOTES)
 		return err;
 	err = v6 ? error_backend6(ctx, pkt) : error_backend4(ctx, pkt);
 	if (err)
 		return err;
-	return v6 ? deliver_rare6(ctx, pkt) : deliver_rare4(ctx, pkt);
+	return v6 ? RARE_DELIVER6 : RARE_DELIVER4;
 }
 
 static __always_inline int balance_rare_as(struct xdp_md *ctx, struct pkt *pkt, bool v6)
@@ -296,25 +325,26 @@ static __always_inline int balance_rare_as(struct xdp_md *ctx, struct pkt *pkt, 
 
 	pkt->vip = NULL;
 	if (err > 0)
-		return err;
+		return XDP_PASS;
 	address = vip_address(pkt, v6);
 	if (!address)
 		return XDP_PASS;
 	if (err)
 		return err;
 	if (pkt->fragment == FRAGMENT_LATER)
-		return forward_fragment(ctx, pkt, v6);
+		return find_fragment(pkt, v6);
 	if ((v6 ? pkt->key6.protocol : pkt->key4.protocol) == icmp)
 		return balance_icmp(ctx, pkt, address->flags, v6);
 	err = vip_find(pkt, v6);
 	if (err)
 		return err;
-	return v6 ? forward_rare6(ctx, pkt) : forward_rare4(ctx, pkt);
+	return v6 ? RARE_FORWARD6 : RARE_FORWARD4;
 }
 
 /*
  * Everything else: tagged frames, fragments, extension headers, ICMP, other
- * protocols. A function of its own, so that plain packets do not pay for it.
+ * protocols. A function of its own, so that plain packets do not pay for it. A
+ * verdict, minus a drop reason, or a step of enum rare_step.
  */
 static __noinline int balance_rare(struct xdp_md *ctx, struct pkt *pkt)
 {
@@ -327,6 +357,24 @@ static __noinline int balance_rare(struct xdp_md *ctx, struct pkt *pkt)
 	if (ethertype == bpf_htons(ETH_P_IPV6))
 		return balance_rare_as(ctx, pkt, true);
 	return XDP_PASS;
+}
+
+static __always_inline int finish_rare(struct xdp_md *ctx, struct pkt *pkt, int step)
+{
+	if (step < RARE_FORWARD4)
+		return step;
+	switch (step) {
+	case RARE_FORWARD4:
+		return forward_rare4(ctx, pkt);
+	case RARE_FORWARD6:
+		return forward_rare6(ctx, pkt);
+	case RARE_DELIVER4:
+		return deliver_rare4(ctx, pkt);
+	case RARE_DELIVER6:
+		return deliver_rare6(ctx, pkt);
+	default:
+		return step;
+	}
 }
 
 static __always_inline bool is_vlan(__be16 ethertype)
@@ -353,7 +401,7 @@ int fairlead(struct xdp_md *ctx)
 		verdict = is_vlan(eth->h_proto) ? PACKET_RARE : XDP_PASS;
 
 	if (verdict == PACKET_RARE)
-		verdict = balance_rare(ctx, &pkt);
+		verdict = finish_rare(ctx, &pkt, balance_rare(ctx, &pkt));
 	if (verdict < 0) {
 		stats_dropped(ctx, pkt.vip, -verdict);
 		return XDP_DROP;

@@ -4,6 +4,8 @@
 
 /* ICMP to a VIP address: what kind of message is it? */
 
+#include <stddef.h>
+
 #include "icmp_echo.bpf.h"
 #include "icmp_error.bpf.h"
 #include "icmp_too_big.bpf.h"
@@ -20,21 +22,18 @@
 static __always_inline bool icmp_is_discovery(struct xdp_md *ctx, const struct pkt *pkt,
 					      __u8 type)
 {
-	struct ipv6hdr ip;
+	__u8 hop_limit;
 
 	return type >= ND_TYPE_FIRST && type <= ND_TYPE_LAST &&
 	       pkt->fragment == FRAGMENT_NONE &&
-	       !bpf_xdp_load_bytes(ctx, pkt->l3_off, &ip, sizeof(ip)) &&
-	       ip.hop_limit == ND_HOP_LIMIT;
+	       !bpf_xdp_load_bytes(ctx,
+				   pkt->l3_off + offsetof(struct ipv6hdr, hop_limit),
+				   &hop_limit, sizeof(hop_limit)) &&
+	       hop_limit == ND_HOP_LIMIT;
 }
 
-/*
- * An ICMP or ICMPv6 message, or its first fragment, to an address of ours, whose
- * address entry has the given flags. A verdict, ICMP_QUOTES, or minus a drop
- * reason.
- */
-static __always_inline int icmp_handle(struct xdp_md *ctx, const struct pkt *pkt,
-				       __u16 address_flags, bool v6)
+static __always_inline int icmp_handle_as(struct xdp_md *ctx, const struct pkt *pkt,
+					  __u16 address_flags, bool v6)
 {
 	struct icmp_message message;
 
@@ -48,6 +47,23 @@ static __always_inline int icmp_handle(struct xdp_md *ctx, const struct pkt *pkt
 	if (v6 && icmp_is_discovery(ctx, pkt, message.type))
 		return XDP_PASS;
 	return -DROP_REASON_ICMP_UNHANDLED;
+}
+
+/*
+ * An ICMP or ICMPv6 message, or its first fragment, to an address of ours, whose
+ * address entry has the given flags. A verdict, ICMP_QUOTES, or minus a drop
+ * reason.
+ */
+static __noinline int icmp_handle4(struct xdp_md *ctx, const struct pkt *pkt,
+				   __u16 address_flags)
+{
+	return icmp_handle_as(ctx, pkt, address_flags, false);
+}
+
+static __noinline int icmp_handle6(struct xdp_md *ctx, const struct pkt *pkt,
+				   __u16 address_flags)
+{
+	return icmp_handle_as(ctx, pkt, address_flags, true);
 }
 
 #endif

@@ -77,13 +77,16 @@ static __always_inline int icmp_echo(struct xdp_md *ctx, const struct pkt *pkt,
 				     __u16 address_flags, bool v6)
 {
 	__u32 length = pkt->ip_len - pkt->l4_off;
+	int err;
 
 	if (address_flags & VIP_NO_ECHO)
 		return -DROP_REASON_ECHO_OFF;
 	if (pkt->fragment != FRAGMENT_NONE)
 		return -DROP_REASON_FRAGMENT;
-	return v6 ? icmp_echo6(ctx, pkt->l3_off, pkt->l4_off, length) :
-		    icmp_echo4(ctx, pkt->l3_off, pkt->l4_off, length);
+	err = v6 ? icmp_echo6(ctx, pkt->l3_off, pkt->l4_off, length) :
+		   icmp_echo4(ctx, pkt->l3_off, pkt->l4_off, length);
+	/* The verifier knows nothing of what a global function returns. */
+	return err < 0 ? err : XDP_TX;
 }
 
 #endif

@@ -119,21 +119,21 @@ __noinline int icmp_quoted_flow6(struct xdp_md *ctx, __u32 offset, __u32 end,
 }
 
 /*
- * Into flow->key: the flow that an ICMP error is about. False: the packet that it
- * quotes is not from the address that the error came to.
+ * Makes pkt->key the flow that an ICMP error is about; `own` is a copy of what it
+ * was. False: the quoted packet is not from the address that the error came to.
  */
-static __always_inline bool icmp_quoted_flow(struct xdp_md *ctx, const struct pkt *pkt,
-					     struct pkt *flow, bool v6)
+static __always_inline bool icmp_quoted_flow(struct xdp_md *ctx, struct pkt *pkt,
+					     const struct flow_key6 *own, bool v6)
 {
+	const struct flow_key4 *own4 = (const struct flow_key4 *)own;
 	__u32 offset = pkt->l3_off + pkt->l4_off + sizeof(struct icmp_message);
 	__u32 end = pkt->l3_off + pkt->ip_len;
 
 	if (v6)
-		return icmp_quoted_flow6(ctx, offset, end, &flow->key6) &&
-		       icmp_same6((const __be32 *)flow->key6.dst,
-				  (const __be32 *)pkt->key6.dst);
-	return icmp_quoted_flow4(ctx, offset, end, &flow->key4) &&
-	       flow->key4.dst == pkt->key4.dst;
+		return icmp_quoted_flow6(ctx, offset, end, &pkt->key6) &&
+		       icmp_same6((const __be32 *)pkt->key6.dst, (const __be32 *)own->dst);
+	return icmp_quoted_flow4(ctx, offset, end, &pkt->key4) &&
+	       pkt->key4.dst == own4->dst;
 }
 
 #endif

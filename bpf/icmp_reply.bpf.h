@@ -36,12 +36,17 @@ struct icmp_summing {
 static long icmp_sum_step(__u32 step, struct icmp_summing *s)
 {
 	__u32 chunk[ICMP_SUM_CHUNK / sizeof(__u32)] = { 0 };
-	__u32 length = s->left;
+	__u32 length = s->left, last = length - 1;
 
 	(void)step;
-	if (length > sizeof(chunk))
-		length = sizeof(chunk);
-	if (!length || bpf_xdp_load_bytes(s->ctx, s->offset, chunk, length))
+	if (!length)
+		return 1;
+	if (last >= sizeof(chunk))
+		last = sizeof(chunk) - 1;
+	/* Linux 6.1 does not see that what is not 0 is at least 1, and clang does. */
+	asm volatile("" : "+r"(last));
+	length = (last & (sizeof(chunk) - 1)) + 1;
+	if (bpf_xdp_load_bytes(s->ctx, s->offset, chunk, length))
 		return 1;
 	s->sum = bpf_csum_diff(NULL, 0, chunk, sizeof(chunk), s->sum);
 	s->offset += length;

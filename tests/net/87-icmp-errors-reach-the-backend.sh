@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# What a client says of a backend's datagram, that its port is closed, reaches
+# the backend that has sent it, and no other.
+. "$(dirname "$0")/lib.sh"
+
+balanced 4 ipip $VIP4 $VIP6
+
+# unreachables FAMILY: destination unreachable messages that b1, b2 and b3 have got.
+unreachables() {
+	local host name=Icmp6InDestUnreachs
+
+	[ "$1" = 6 ] || name=IcmpInDestUnreachs
+	for host in b1 b2 b3; do
+		on $host nstat -asz $name | awk -v name=$name '$1 == name { print $2 }'
+	done | paste -sd' '
+}
+
+# one_more_for COUNTS OWNER
+one_more_for() {
+	local counts number=${2#b}
+
+	read -r -a counts <<< "$1"
+	counts[number - 1]=$((counts[number - 1] + 1))
+	echo "${counts[*]}"
+}
+
+arrived() {
+	[ "$(unreachables "$1")" = "$2" ]
+}
+
+# check FAMILY VIP CLIENT: 8 flows each.
+check() {
+	local family=$1 vip client before expected answer owner port
+
+	vip=$(bracketed "$2") client=$(bracketed "$3")
+	for host in b1 b2 b3; do
+		start_udp_echo $host "$2" 7777
+	done
+	for port in {20001..20008}; do
+		answer=$(echo hello | on client socat -t 5 - \
+			"UDP$family:$vip:7777,bind=$client:$port,shut-none" | head -n 1)
+		owner=${answer%%:*}
+		[[ $owner =~ ^b[123]$ ]] || fail "flow $port was answered with '$answer'"
+		echo "$owner" >> "$RUN/owners"
+		before=$(unreachables "$family")
+		# The client has closed its port. Now the server speaks again.
+		echo late | on "$owner" socat -u - \
+			"UDP$family-SENDTO:$client:$port,bind=$vip:7777,reuseaddr"
+		expected=$(one_more_for "$before" "$owner")
+		wait_until 10 arrived "$family" "$expected" ||
+			fail "after the error for $owner: '$before' became '$(unreachables "$family")'"
+	done
+}
+
+check 4 $VIP4 10.1.0.100
+check 6 $VIP6 fd00:1::100
+[ "$(sort -u "$RUN/owners" | wc -l)" -gt 1 ] || fail "one backend has had all flows"
+equal "icmp_unhandled" 0 "$(drop_counter icmp_unhandled)"
