@@ -39,9 +39,14 @@ static long icmp_sum_step(__u32 step, struct icmp_summing *s)
 	__u32 length = s->left;
 
 	(void)step;
+	if (!length)
+		return 1;
 	if (length > sizeof(chunk))
 		length = sizeof(chunk);
-	if (!length || bpf_xdp_load_bytes(s->ctx, s->offset, chunk, length))
+	/* As it is, in words from which the verifier of 6.1 sees that it is not 0. */
+	asm volatile("" : "+r"(length));
+	length = ((length - 1) & (sizeof(chunk) - 1)) + 1;
+	if (bpf_xdp_load_bytes(s->ctx, s->offset, chunk, length))
 		return 1;
 	s->sum = bpf_csum_diff(NULL, 0, chunk, sizeof(chunk), s->sum);
 	s->offset += length;
