@@ -6,7 +6,7 @@
 # nothing.
 . "$(dirname "$0")/lib.sh"
 
-BACKEND_SETUP=--no-decap
+export BACKEND_SETUP=--no-decap
 balanced 4 l2 $VIP4 $VIP6
 for address in $VIP4 $VIP6; do
 	check_http_spread $address

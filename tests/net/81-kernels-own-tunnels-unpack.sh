@@ -38,9 +38,10 @@ gue_port() {
 	# Nothing loads it by itself in a namespace.
 	modprobe -qa fou fou6 || true
 	for host in b1 b2 b3; do
-		on "$host" ip fou add port 6080 gue 2> "$RUN/device.log" &&
-			on "$host" ip -6 fou add port 6080 gue 2>> "$RUN/device.log" ||
+		if ! on "$host" ip fou add port 6080 gue 2> "$RUN/device.log" ||
+			! on "$host" ip -6 fou add port 6080 gue 2> "$RUN/device.log"; then
 			skip "the kernel has no GUE: $(cat "$RUN/device.log")"
+		fi
 	done
 }
 
@@ -51,7 +52,7 @@ device o6any ip6tnl mode any
 device o6gre ip6gre
 gue_port
 
-BACKEND_SETUP=--no-decap
+export BACKEND_SETUP=--no-decap
 backends $VIP4 $VIP6
 write_config 4 ipip "$VIP4:80/tcp" "[$VIP6]:80/tcp"
 start_fairleadd
