@@ -170,6 +170,15 @@ static __always_inline __u16 ct_lookup(const struct pkt *pkt, bool v6,
 	return flow->backend;
 }
 
+/* The same without a trace, for what only speaks of a flow. */
+static __always_inline __u16 ct_peek(const struct pkt *pkt, bool v6)
+{
+	struct ct ct;
+
+	ct_find(pkt, v6, &ct);
+	return ct.flow ? ct.flow->backend : ct_rescue(pkt, v6, ct_clock(), &ct);
+}
+
 static __always_inline void ct_remember(const struct pkt *pkt, bool v6,
 					struct ct *ct, __u16 backend)
 {

@@ -145,6 +145,26 @@ static __always_inline int deliver(struct xdp_md *ctx, struct pkt *pkt, bool v6,
 	return verdict;
 }
 
+/* The same for what is not chosen by its own flow: pkt has the ids. */
+static __always_inline int deliver_rare(struct xdp_md *ctx, struct pkt *pkt, bool v6)
+{
+	const struct backend *backend = backend_get(pkt->backend_id);
+
+	pkt->new_flow = false;
+	return backend ? deliver(ctx, pkt, v6, false, backend) :
+			 -DROP_REASON_BACKEND_INVALID;
+}
+
+static __noinline int deliver_rare4(struct xdp_md *ctx, struct pkt *pkt)
+{
+	return deliver_rare(ctx, pkt, false);
+}
+
+static __noinline int deliver_rare6(struct xdp_md *ctx, struct pkt *pkt)
+{
+	return deliver_rare(ctx, pkt, true);
+}
+
 /* A packet of a VIP that was found, from its flow to the wire. */
 static __always_inline int forward(struct xdp_md *ctx, struct pkt *pkt, bool v6,
 				   bool plain)
@@ -201,10 +221,13 @@ static __always_inline int balance(struct xdp_md *ctx, struct pkt *pkt, bool v6)
 static __always_inline int forward_fragment(struct xdp_md *ctx, struct pkt *pkt, bool v6)
 {
 	const struct fragment_note *note = fragment_find(pkt, v6);
-	const struct backend *backend = note ? backend_get(note->backend) : NULL;
 	int err;
 
-	if (!backend) {
+	if (!note || !backend_get(note->backend)) {
+		/* Of an echo request, and of errors only the first says whose. */
+		if ((v6 ? pkt->key6.protocol == IPPROTO_ICMPV6 :
+			  pkt->key4.protocol == IPPROTO_ICMP))
+			return -DROP_REASON_FRAGMENT_UNKNOWN;
 		err = vip_find_fragment(pkt, v6);
 		if (err)
 			return err;
@@ -212,8 +235,56 @@ static __always_inline int forward_fragment(struct xdp_md *ctx, struct pkt *pkt,
 	}
 	pkt->vip_id = note->vip;
 	pkt->backend_id = note->backend;
-	pkt->new_flow = false;
-	return deliver(ctx, pkt, v6, false, backend);
+	return v6 ? deliver_rare6(ctx, pkt) : deliver_rare4(ctx, pkt);
+}
+
+/*
+ * Which backend has the flow that an ICMP error is about: as for a packet of the
+ * flow, but nothing is remembered of it. A source list speaks of the client.
+ */
+static __always_inline int error_backend(struct xdp_md *ctx, struct pkt *pkt, bool v6)
+{
+	const struct backend *backend;
+	struct pkt flow = { 0 };
+	int err;
+
+	if (!icmp_quoted_flow(ctx, pkt, &flow, v6) || vip_find(&flow, v6))
+		return -DROP_REASON_ICMP_UNHANDLED;
+	pkt->vip = flow.vip;
+	pkt->vip_id = flow.vip->id;
+	if (flow.vip->flags & VIP_ACL) {
+		err = acl_check(&flow, v6);
+		if (err)
+			return err;
+	}
+	pkt->backend_id = ct_peek(&flow, v6);
+	backend = backend_get(pkt->backend_id);
+	if (backend && !(backend->flags & BACKEND_DOWN))
+		return 0;
+	return table_pick(&flow, v6, &pkt->backend_id);
+}
+
+static __noinline int error_backend4(struct xdp_md *ctx, struct pkt *pkt)
+{
+	return error_backend(ctx, pkt, false);
+}
+
+static __noinline int error_backend6(struct xdp_md *ctx, struct pkt *pkt)
+{
+	return error_backend(ctx, pkt, true);
+}
+
+static __always_inline int balance_icmp(struct xdp_md *ctx, struct pkt *pkt,
+					__u16 address_flags, bool v6)
+{
+	int err = icmp_handle(ctx, pkt, address_flags, v6);
+
+	if (err != ICMP_QUOTES)
+		return err;
+	err = v6 ? error_backend6(ctx, pkt) : error_backend4(ctx, pkt);
+	if (err)
+		return err;
+	return v6 ? deliver_rare6(ctx, pkt) : deliver_rare4(ctx, pkt);
 }
 
 static __always_inline int balance_rare_as(struct xdp_md *ctx, struct pkt *pkt, bool v6)
@@ -222,6 +293,7 @@ static __always_inline int balance_rare_as(struct xdp_md *ctx, struct pkt *pkt, 
 	int err = v6 ? packet_rare6(ctx, pkt) : packet_rare4(ctx, pkt);
 	const struct vip *address;
 
+	pkt->vip = NULL;
 	if (err > 0)
 		return err;
 	address = vip_address(pkt, v6);
@@ -232,7 +304,7 @@ static __always_inline int balance_rare_as(struct xdp_md *ctx, struct pkt *pkt, 
 	if (pkt->fragment == FRAGMENT_LATER)
 		return forward_fragment(ctx, pkt, v6);
 	if ((v6 ? pkt->key6.protocol : pkt->key4.protocol) == icmp)
-		return icmp_handle(ctx, pkt, address->flags, v6);
+		return balance_icmp(ctx, pkt, address->flags, v6);
 	err = vip_find(pkt, v6);
 	if (err)
 		return err;
@@ -245,8 +317,10 @@ static __always_inline int balance_rare_as(struct xdp_md *ctx, struct pkt *pkt, 
  */
 static __noinline int balance_rare(struct xdp_md *ctx, struct pkt *pkt)
 {
-	__be16 ethertype = packet_untag(ctx, pkt);
+	__be16 ethertype;
 
+	__builtin_memset(pkt, 0, sizeof(*pkt));
+	ethertype = packet_untag(ctx, pkt);
 	if (ethertype == bpf_htons(ETH_P_IP))
 		return balance_rare_as(ctx, pkt, false);
 	if (ethertype == bpf_htons(ETH_P_IPV6))

@@ -2,37 +2,52 @@
 #ifndef FAIRLEAD_ICMP_BPF_H
 #define FAIRLEAD_ICMP_BPF_H
 
-/* ICMP to a VIP address, and ICMP that the balancer itself says. */
+/* ICMP to a VIP address: what kind of message is it? */
 
-#include "maps.bpf.h"
-#include "packet.bpf.h"
+#include "icmp_echo.bpf.h"
+#include "icmp_error.bpf.h"
+#include "icmp_too_big.bpf.h"
 
-/*
- * A whole ICMP or ICMPv6 message to an address of ours, whose address entry has
- * the given flags. A verdict, or minus a drop reason.
- */
-static __always_inline int icmp_handle(struct xdp_md *ctx, struct pkt *pkt,
-				       __u16 address_flags, bool v6)
+/* It quotes a packet, whose flow it is about. No XDP action has this number. */
+#define ICMP_QUOTES 65
+
+/* RFC 4861, section 4: types, and the hop limit that no router lets through. */
+#define ND_TYPE_FIRST 133
+#define ND_TYPE_LAST 137
+#define ND_HOP_LIMIT 255
+
+/* For the host, when the VIP address is on the link. */
+static __always_inline bool icmp_is_discovery(struct xdp_md *ctx, const struct pkt *pkt,
+					      __u8 type)
 {
-	(void)ctx;
-	(void)pkt;
-	(void)address_flags;
-	(void)v6;
-	return -DROP_REASON_ICMP_UNHANDLED;
+	struct ipv6hdr ip;
+
+	return type >= ND_TYPE_FIRST && type <= ND_TYPE_LAST &&
+	       pkt->fragment == FRAGMENT_NONE &&
+	       !bpf_xdp_load_bytes(ctx, pkt->l3_off, &ip, sizeof(ip)) &&
+	       ip.hop_limit == ND_HOP_LIMIT;
 }
 
 /*
- * A packet that does not fit the way to its backend: mtu is what the inner
- * packet may have. A verdict (the answer to the client), or minus a drop reason.
+ * An ICMP or ICMPv6 message, or its first fragment, to an address of ours, whose
+ * address entry has the given flags. A verdict, ICMP_QUOTES, or minus a drop
+ * reason.
  */
-static __always_inline int icmp_too_big(struct xdp_md *ctx, struct pkt *pkt,
-					__u32 mtu, bool v6)
+static __always_inline int icmp_handle(struct xdp_md *ctx, const struct pkt *pkt,
+				       __u16 address_flags, bool v6)
 {
-	(void)ctx;
-	(void)pkt;
-	(void)mtu;
-	(void)v6;
-	return -DROP_REASON_TOO_BIG;
+	struct icmp_message message;
+
+	if (!icmp_load(ctx, pkt->l3_off + pkt->l4_off, pkt->l3_off + pkt->ip_len, &message,
+		       sizeof(message)))
+		return -DROP_REASON_L4_TRUNCATED;
+	if (message.type == (v6 ? ICMP6_ECHO : ICMP4_ECHO))
+		return icmp_echo(ctx, pkt, address_flags, v6);
+	if (v6 ? icmp_quotes6(message.type) : icmp_quotes4(message.type))
+		return ICMP_QUOTES;
+	if (v6 && icmp_is_discovery(ctx, pkt, message.type))
+		return XDP_PASS;
+	return -DROP_REASON_ICMP_UNHANDLED;
 }
 
 #endif

@@ -6,6 +6,10 @@
  * Reading packets that are not plain: VLAN tags (IEEE 802.1Q, 802.1ad), IPv6
  * extension headers (RFC 8200), fragments. Same results as the parsers of plain
  * packets, at offsets that are only known at run time.
+ *
+ * packet_rare4 and packet_rare6 are not static for the verifier's sake: it walks
+ * a global function once, and takes what it writes for unknown, so that the many
+ * shapes of packets do not multiply what follows. *pkt must be initialised.
  */
 
 #include "packet.bpf.h"
@@ -80,7 +84,7 @@ static __always_inline int packet_rare_l4(struct xdp_md *ctx, const void *l3,
 	return err == PACKET_RARE ? 0 : err;
 }
 
-static __noinline int packet_rare4(struct xdp_md *ctx, struct pkt *pkt)
+__noinline int packet_rare4(struct xdp_md *ctx, struct pkt *pkt)
 {
 	const struct iphdr *ip;
 	__u16 fragment;
@@ -143,7 +147,7 @@ static __always_inline int packet_step6(struct xdp_md *ctx, const void *l3,
 	return 0;
 }
 
-static __noinline int packet_rare6(struct xdp_md *ctx, struct pkt *pkt)
+__noinline int packet_rare6(struct xdp_md *ctx, struct pkt *pkt)
 {
 	const struct ipv6hdr *ip;
 	__u8 protocol;

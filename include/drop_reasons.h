@@ -41,7 +41,7 @@
 	X(16, SOURCE_DENIED, "source_denied",                                  \
 	  "source address is on a deny list, or on no allow list")             \
 	X(17, ICMP_UNHANDLED, "icmp_unhandled",                                \
-	  "ICMP message to a VIP that is no echo request and quotes no flow")  \
+	  "ICMP message to a VIP that is not answered and quotes no flow of it")  \
 	X(18, ICMP_LIMIT, "icmp_limit",                                        \
 	  "ICMP answer not sent: the limit of this CPU is reached")            \
 	X(19, TOO_BIG_NO_REPLY, "too_big_no_reply",                            \

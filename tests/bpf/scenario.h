@@ -11,6 +11,7 @@
 
 #include <linux/bpf.h>
 
+#include "tests/lib/icmp.h"
 #include "world.h"
 
 #define STEPS_MAX 8
@@ -20,18 +21,22 @@ enum outcome {
 	OUTCOME_PASS,
 	OUTCOME_SEND,
 	OUTCOME_DROP,
+	OUTCOME_ANSWER, /* ICMP of the balancer's own, back to the sender */
 };
 
 struct step {
 	/* What changes in the world before the packet comes. */
 	void (*before)(struct world *);
 	struct frame_spec in;
+	const struct icmp_spec *icmp; /* the packet that comes, instead of `in` */
+	uint8_t tags;                 /* VLAN tags that it comes with */
 	struct run_options with;
 	enum outcome outcome;
 	int verdict;
 	uint8_t vip;     /* 0: by family and protocol, or none when dropped */
 	uint8_t backend; /* enum backend_id */
 	uint8_t reason;  /* enum drop_reason */
+	uint16_t mtu;    /* that an answer tells; 0: it answers an echo request */
 	bool new_flow;
 	bool quic_unknown; /* counted as such */
 	bool oversize; /* leaves without DF, and with an id */
@@ -45,6 +50,7 @@ struct step {
 	.outcome = OUTCOME_SEND, .verdict = XDP_REDIRECT, \
 	.backend = (id), .new_flow = true
 #define PASSED .outcome = OUTCOME_PASS, .verdict = XDP_PASS
+#define ANSWERED .outcome = OUTCOME_ANSWER, .verdict = XDP_TX
 #define DROPPED(why)                                 \
 	.outcome = OUTCOME_DROP, .verdict = XDP_DROP, \
 	.reason = DROP_REASON_##why
@@ -70,5 +76,7 @@ extern const struct scenario_list scenarios_rare;
 extern const struct scenario_list scenarios_fragment;
 extern const struct scenario_list scenarios_options;
 extern const struct scenario_list scenarios_quic;
+extern const struct scenario_list scenarios_icmp;
+extern const struct scenario_list scenarios_too_big;
 
 #endif

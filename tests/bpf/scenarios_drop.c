@@ -126,15 +126,6 @@ static const struct scenario rows[] = {
 		},
 	},
 	{
-		"icmp_of_an_unknown_type_is_unhandled",
-		.steps = {
-			{ .in = { .protocol = IPPROTO_ICMP, .payload = 64 },
-			  DROPPED(ICMP_UNHANDLED) },
-			{ .in = { .v6 = true, .protocol = IPPROTO_ICMPV6,
-				  .payload = 64 }, DROPPED(ICMP_UNHANDLED) },
-		},
-	},
-	{
 		"protocol_that_no_vip_of_the_address_serves_is_no_service",
 		.steps = {
 			{ .in = { .protocol = IPPROTO_SCTP, .payload = 32 },
@@ -220,8 +211,8 @@ static const struct scenario rows[] = {
 			{ .in = { .payload = 1441 }, DROPPED(TOO_BIG),
 			  .vip = V_WEB4 },
 			{ .in = { .v6 = true, .payload = 1420 }, NEW(B_IPIP4) },
-			{ .in = { .v6 = true, .payload = 1421 },
-			  DROPPED(TOO_BIG), .vip = V_WEB6 },
+			{ .in = { .v6 = true, .payload = 1421 }, ANSWERED,
+			  .mtu = 1480 },
 		},
 	},
 	{

@@ -21,6 +21,8 @@ static const struct scenario_list *const lists[] = {
 	&scenarios_options,
 	&scenarios_drop,
 	&scenarios_quic,
+	&scenarios_icmp,
+	&scenarios_too_big,
 };
 
 #define N_LISTS (sizeof(lists) / sizeof(lists[0]))
@@ -75,6 +77,9 @@ static void count_step(const struct step *step, const struct frame *in,
 		counts->drops[step->reason].bytes += in->size;
 		if (step->vip)
 			counts->vips[step->vip].drops++;
+		break;
+	case OUTCOME_ANSWER:
+		counts->totals.sent_tx++;
 		break;
 	case OUTCOME_END:
 		break;
@@ -142,6 +147,10 @@ static void expect_frame(const struct step *step, const struct frame *in,
 
 	if (step->outcome == OUTCOME_DROP)
 		return;
+	if (step->outcome == OUTCOME_ANSWER && step->mtu)
+		icmp_too_big_answer(in, step->mtu, &expected);
+	else if (step->outcome == OUTCOME_ANSWER)
+		icmp_echo_answer(in, &expected);
 	if (step->outcome == OUTCOME_SEND) {
 		const struct tunnel *tunnel = world_tunnel(step->backend);
 
@@ -164,7 +173,11 @@ static void run_step(const struct step *step, struct counts *expected)
 
 	if (step->before)
 		step->before(&world);
-	frame_build(&step->in, &in);
+	if (step->icmp)
+		icmp_build(step->icmp, &in);
+	else
+		frame_build(&step->in, &in);
+	frame_add_tags(&in, step->tags);
 	world_run(&world, &in, &step->with, &run);
 	count_step(step, &in, expected);
 

@@ -2,8 +2,10 @@
 #include "world.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <arpa/inet.h>
 #include <net/if.h>
@@ -555,7 +557,7 @@ void world_reset(struct world *world)
 	world_table(world, T_EXACT, WORLD_TABLE_SIZE, B_EXACT);
 	world_flows(world, WORLD_FLOWS);
 	world_neighbour_forgets(world);
-	world_vips(world, NULL);
+	seed_vips(world);
 	vips_forget_fragments(world);
 	clear_map(skel->maps.fragments);
 	clear_map(skel->maps.acls4);
@@ -563,6 +565,7 @@ void world_reset(struct world *world)
 	clear_map(skel->maps.quic_servers);
 	clear_counters(skel->maps.ct_rescues, 1);
 	clear_counters(skel->maps.new_flow_counters, V__MAX);
+	clear_counters(skel->maps.icmp_spent, 1);
 	clear_counters(skel->maps.totals, 1);
 	clear_counters(skel->maps.drop_counters, DROP_REASON__MAX);
 	clear_counters(skel->maps.vip_counters, V__MAX);
@@ -627,6 +630,44 @@ void world_run(struct world *world, const struct frame *in,
 	run->out.size = opts.data_size_out;
 }
 
+void world_echo_off(struct world *world)
+{
+	struct vip vip = { .flags = VIP_ADDRESS | VIP_NO_ECHO };
+	struct vip_key4 key4 = { 0 };
+	struct vip_key6 key6 = { 0 };
+
+	frame_address(VIP4, false, (uint8_t *)&key4.addr);
+	frame_address(VIP6, true, key6.addr);
+	update(world->skel->maps.vips4, &key4, &vip);
+	update(world->skel->maps.vips6, &key6, &vip);
+}
+
+/* The clock of the program, as a number and what is left of the tick. */
+static uint64_t coarse_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void world_spend_icmp(struct world *world)
+{
+	struct icmp_spent { uint32_t tick, answers[2]; };
+	int cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ struct icmp_spent *spent = calloc(cpus, sizeof(*spent));
+	uint32_t zero = 0;
+
+	/* What comes next must come within the tick: leave it an eighth. */
+	while ((coarse_ns() & ((1 << 30) - 1)) > (7 << 27))
+		sched_yield();
+	for (int i = 0; i < cpus; i++) {
+		spent[i].tick = coarse_ns() >> 30;
+		spent[i].answers[0] = spent[i].answers[1] = WORLD_ICMP_ANSWERS;
+	}
+	update(world->skel->maps.icmp_spent, &zero, spent);
+}
+
 enum backend_id world_sent_to(const struct run *run)
 {
 	return run->out.data[5];
@@ -654,6 +695,7 @@ static int load(struct world *world)
 	set_hash_key(world->skel);
 	/* The verifier walks the loop over the CPUs: the same on any machine. */
 	world->skel->rodata->ct_cpus = 2;
+	world->skel->rodata->icmp_answers_max = WORLD_ICMP_ANSWERS;
 	err = bpf_map__set_max_entries(world->skel->maps.flows4, cpus);
 	if (!err)
 		err = bpf_map__set_max_entries(world->skel->maps.flows6, cpus);
@@ -698,7 +740,6 @@ int world_open(struct world *world)
 	if (err)
 		die("cannot load the program", err);
 	seed_egress(world);
-	seed_vips(world);
 	return 0;
 }
 

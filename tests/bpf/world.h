@@ -26,6 +26,7 @@
 #define LOOPBACK_IFINDEX 1
 #define WORLD_TABLE_SIZE 251
 #define WORLD_FLOWS 4096
+#define WORLD_ICMP_ANSWERS 500 /* of each kind in a tick */
 
 /* Addresses beside VIP4 and VIP6, which serve 443/tcp and 53/udp. */
 #define ANY4 "203.0.113.20"       /* any/tcp, and 443/tcp on a table of its own */
@@ -158,6 +159,10 @@ unsigned int world_count_flows(const struct world *world, bool v6);
 
 void world_run(struct world *world, const struct frame *in,
 	       const struct run_options *options, struct run *run);
+/* Echo requests to VIP4 and VIP6 are no longer answered. */
+void world_echo_off(struct world *world);
+/* This CPU's ICMP answers of this tick, as if they were sent. */
+void world_spend_icmp(struct world *world);
 /* The backend of a packet that was sent. */
 enum backend_id world_sent_to(const struct run *run);
 void world_counts(struct world *world, struct counts *counts);

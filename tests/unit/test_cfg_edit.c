@@ -406,7 +406,7 @@ static void bad_backend_edits_are_refused(void **state)
 		{ { BACKEND_ADD, "web", "10.1.0.1", { { "address", "1" } } },
 		  -EINVAL,
 		  "pool 'web': option 'address' is not known; allowed: name, "
-		  "weight, state" },
+		  "weight, state, server_id" },
 		{ { BACKEND_SET, "web", "web-2", { { "weight", "1" } } },
 		  -ENOENT,
 		  "pool 'web': backend 'web-2' does not exist" },
