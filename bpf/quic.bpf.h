@@ -36,23 +36,18 @@ struct quic_head {
 	__u8 quic[QUIC_LONG_ID];
 };
 
-/* Where the QUIC packet starts in the frame. */
-static __always_inline __u32 quic_offset(const struct pkt *pkt)
-{
-	return pkt->l3_off + pkt->l4_off + sizeof(struct udphdr);
-}
-
-/* Length of the QUIC packet; what of `head` is behind that is zero. */
-static __always_inline __u32 quic_read(struct xdp_md *ctx, const struct pkt *pkt,
+/*
+ * Length of the QUIC packet in the `length` bytes that the IP packet has from its
+ * UDP header on; what of `head` is behind that is zero.
+ */
+static __always_inline __u32 quic_read(struct xdp_md *ctx, __u32 l4_off, __u32 length,
 				       struct quic_head *head)
 {
-	__u32 length = pkt->ip_len - pkt->l4_off;
 	__u32 part = length;
 
 	if (part > sizeof(*head))
 		part = sizeof(*head);
-	if (part <= sizeof(head->udp) ||
-	    bpf_xdp_load_bytes(ctx, quic_offset(pkt) - sizeof(head->udp), head, part))
+	if (part <= sizeof(head->udp) || bpf_xdp_load_bytes(ctx, l4_off, head, part))
 		return 0;
 	/* What follows the datagram inside the IP packet is none of it. */
 	if (length > bpf_ntohs(head->udp.len))
@@ -106,46 +101,59 @@ static __always_inline void quic_count_unknown(__u32 vip)
  * The server id in the packet, as a key. False: there is none, or with another
  * config id, whose octet is read into the place of the length.
  */
-static __always_inline bool quic_server_id(struct xdp_md *ctx, const struct pkt *pkt,
-					   struct quic_server_key *key)
+static __always_inline bool quic_server_id(struct xdp_md *ctx, __u32 l4_off, __u32 l4_len,
+					   __u8 option, struct quic_server_key *key)
 {
-	__u32 length = QUIC_SERVER_ID_LENGTH(pkt->vip->quic), offset;
+	__u32 length = QUIC_SERVER_ID_LENGTH(option), offset;
 	struct quic_head head = { 0 };
 
-	if (quic_server_chosen_id(&head, quic_read(ctx, pkt, &head), &offset) < 1 + length)
+	if (quic_server_chosen_id(&head, quic_read(ctx, l4_off, l4_len, &head), &offset) <
+	    1 + length)
 		return false;
-	if (bpf_xdp_load_bytes(ctx, quic_offset(pkt) + offset,
+	if (bpf_xdp_load_bytes(ctx, l4_off + sizeof(head.udp) + offset,
 			       (void *)key + offsetof(struct quic_server_key, length),
 			       1 + length) ||
-	    QUIC_CONFIG_ID(key->length) != QUIC_CONFIG_ID(pkt->vip->quic))
+	    QUIC_CONFIG_ID(key->length) != QUIC_CONFIG_ID(option))
 		return false;
-	key->vip = pkt->vip->id;
 	key->length = length;
 	return true;
+}
+
+/*
+ * The id of the backend that the connection id names; 0: none. The UDP header is
+ * at l4_off, l4_len bytes of the IP packet. Not static: so the verifier walks it
+ * once, and not for each of the ways that lead here.
+ */
+__noinline int quic_backend_id(struct xdp_md *ctx, __u32 l4_off, __u32 l4_len, __u32 vip,
+			       __u32 option)
+{
+	struct quic_server_key key = { 0 };
+	const __u16 *server;
+
+	if (!quic_server_id(ctx, l4_off, l4_len, option, &key))
+		return 0;
+	key.vip = vip;
+	server = bpf_map_lookup_elem(&quic_servers, &key);
+	if (server)
+		return *server;
+	quic_count_unknown(vip);
+	return 0;
 }
 
 /*
  * The backend that the connection id names, with pkt->backend_id set; NULL: by the tuple,
  * as any other packet. Only for VIPs with VIP_QUIC.
  */
-static __noinline const struct backend *quic_backend(struct xdp_md *ctx,
-						     struct pkt *pkt)
+static __noinline const struct backend *quic_backend(struct xdp_md *ctx, struct pkt *pkt)
 {
-	struct quic_server_key key = { 0 };
 	const struct backend *backend;
-	const __u16 *server;
 	__u32 id;
 
 	/* Fragments that are hashed go where those go that have no ports. */
-	if (pkt->fragment == FRAGMENT_LATER || fragment_is_hashed(pkt) ||
-	    !quic_server_id(ctx, pkt, &key))
+	if (pkt->fragment == FRAGMENT_LATER || fragment_is_hashed(pkt))
 		return NULL;
-	server = bpf_map_lookup_elem(&quic_servers, &key);
-	if (!server) {
-		quic_count_unknown(pkt->vip->id);
-		return NULL;
-	}
-	id = *server;
+	id = quic_backend_id(ctx, pkt->l3_off + pkt->l4_off, pkt->ip_len - pkt->l4_off,
+			     pkt->vip->id, pkt->vip->quic);
 	backend = bpf_map_lookup_elem(&backends, &id);
 	if (!backend || !(backend->flags & BACKEND_VALID) || backend->flags & BACKEND_DOWN)
 		return NULL;
