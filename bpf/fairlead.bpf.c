@@ -182,7 +182,7 @@ static __always_inline int forward(struct xdp_md *ctx, struct pkt *pkt, bool v6,
 	pkt->new_flow = false;
 	if (!plain && fragment_is_hashed(pkt))
 		fragment_drop_ports(pkt, v6);
-	if (pkt->vip->flags & VIP_QUIC)
+	if (!plain && pkt->vip->flags & VIP_QUIC)
 		backend = quic_backend(ctx, pkt);
 	if (!backend)
 		backend = known_backend(pkt, v6, &ct);
@@ -215,7 +215,12 @@ static __always_inline int balance(struct xdp_md *ctx, struct pkt *pkt, bool v6)
 	if (err)
 		return err;
 	err = vip_find(pkt, v6);
-	return err ? err : forward(ctx, pkt, v6, true);
+	if (err)
+		return err;
+	/* Not here, or the verifier would walk all of forward() twice. */
+	if (pkt->vip->flags & VIP_QUIC)
+		return PACKET_RARE;
+	return forward(ctx, pkt, v6, true);
 }
 
 /*

@@ -15,6 +15,8 @@
  * header always does (RFC 8999, section 5.2; RFC 9000, section 7.2).
  */
 
+#include <stddef.h>
+
 #include "fragment.bpf.h"
 #include "maps.bpf.h"
 #include "packet.bpf.h"
@@ -29,24 +31,23 @@
 #define QUIC_LONG_ID 6
 #define QUIC_SHORT_ID 1
 
-/* The part of a connection id that counts: its first byte and the server id. */
-#define QUIC_ID_BYTES (1 + QUIC_SERVER_ID_MAX)
-
 struct quic_head {
 	struct udphdr udp;
-	__u8 quic[QUIC_LONG_ID + QUIC_ID_BYTES];
+	__u8 quic[QUIC_LONG_ID];
 };
 
-/* How many bytes of the QUIC packet are in `head`; the rest of that is zero. */
-static __always_inline __u32 quic_read(struct xdp_md *ctx, const struct pkt *pkt,
+/*
+ * Length of the QUIC packet in the `length` bytes that the IP packet has from its
+ * UDP header on; what of `head` is behind that is zero.
+ */
+static __always_inline __u32 quic_read(struct xdp_md *ctx, __u32 l4_off, __u32 length,
 				       struct quic_head *head)
 {
-	__u32 l4_off = pkt->l3_off + pkt->l4_off;
-	__u32 length = pkt->ip_len - pkt->l4_off;
+	__u32 part = length;
 
-	if (length > sizeof(*head))
-		length = sizeof(*head);
-	if (length <= sizeof(head->udp) || bpf_xdp_load_bytes(ctx, l4_off, head, length))
+	if (part > sizeof(*head))
+		part = sizeof(*head);
+	if (part <= sizeof(head->udp) || bpf_xdp_load_bytes(ctx, l4_off, head, part))
 		return 0;
 	/* What follows the datagram inside the IP packet is none of it. */
 	if (length > bpf_ntohs(head->udp.len))
@@ -68,20 +69,23 @@ static __always_inline bool quic_id_is_the_servers(const __u8 *quic)
 	return false;
 }
 
-/* The start of the connection id into `id`; how long that is, at the most. */
+/*
+ * How long, at the most, the connection id is that the server has chosen, and
+ * where in the QUIC packet it is; 0: the packet has none.
+ */
 static __always_inline __u32 quic_server_chosen_id(const struct quic_head *head,
-						   __u32 length, __u8 id[QUIC_ID_BYTES])
+						   __u32 length, __u32 *offset)
 {
 	const __u8 *quic = head->quic;
 
-	if (!(quic[0] & QUIC_LONG_HEADER)) {
-		__builtin_memcpy(id, quic + QUIC_SHORT_ID, QUIC_ID_BYTES);
-		return length > QUIC_SHORT_ID ? length - QUIC_SHORT_ID : 0;
-	}
-	__builtin_memcpy(id, quic + QUIC_LONG_ID, QUIC_ID_BYTES);
-	if (length <= QUIC_LONG_ID || !quic_id_is_the_servers(quic))
+	*offset = quic[0] & QUIC_LONG_HEADER ? QUIC_LONG_ID : QUIC_SHORT_ID;
+	if (length <= *offset)
 		return 0;
-	length -= QUIC_LONG_ID;
+	length -= *offset;
+	if (!(quic[0] & QUIC_LONG_HEADER))
+		return length;
+	if (!quic_id_is_the_servers(quic))
+		return 0;
 	return quic[QUIC_LONG_ID_LENGTH] < length ? quic[QUIC_LONG_ID_LENGTH] : length;
 }
 
@@ -93,51 +97,67 @@ static __always_inline void quic_count_unknown(__u32 vip)
 		c->quic_unknown++;
 }
 
-/* NULL: no server of the VIP has the server id behind the first byte of `id`. */
-static __always_inline const __u16 *quic_server(const struct vip *vip, const __u8 *id,
-						__u32 length)
+/*
+ * The server id in the packet, as a key. False: there is none, or with another
+ * config id, whose octet is read into the place of the length.
+ */
+static __always_inline bool quic_server_id(struct xdp_md *ctx, __u32 l4_off, __u32 l4_len,
+					   __u8 option, struct quic_server_key *key)
 {
-	struct quic_server_key key = { .vip = vip->id, .length = length };
+	__u32 length = QUIC_SERVER_ID_LENGTH(option), offset;
+	struct quic_head head = { 0 };
 
-#pragma unroll
-	for (__u32 i = 0; i < QUIC_SERVER_ID_MAX; i++)
-		if (i < length)
-			key.id[i] = id[1 + i];
-	return bpf_map_lookup_elem(&quic_servers, &key);
+	if (quic_server_chosen_id(&head, quic_read(ctx, l4_off, l4_len, &head), &offset) <
+	    1 + length)
+		return false;
+	if (bpf_xdp_load_bytes(ctx, l4_off + sizeof(head.udp) + offset,
+			       (void *)key + offsetof(struct quic_server_key, length),
+			       1 + length) ||
+	    QUIC_CONFIG_ID(key->length) != QUIC_CONFIG_ID(option))
+		return false;
+	key->length = length;
+	return true;
+}
+
+/*
+ * The id of the backend that the connection id names; 0: none. The UDP header is
+ * at l4_off, l4_len bytes of the IP packet. Not static: so the verifier walks it
+ * once, and not for each of the ways that lead here.
+ */
+__noinline int quic_backend_id(struct xdp_md *ctx, __u32 l4_off, __u32 l4_len, __u32 vip,
+			       __u32 option)
+{
+	struct quic_server_key key = { 0 };
+	const __u16 *server;
+
+	if (!quic_server_id(ctx, l4_off, l4_len, option, &key))
+		return 0;
+	key.vip = vip;
+	server = bpf_map_lookup_elem(&quic_servers, &key);
+	if (server)
+		return *server;
+	quic_count_unknown(vip);
+	return 0;
 }
 
 /*
  * The backend that the connection id names, with pkt->backend_id set; NULL: by the tuple,
  * as any other packet. Only for VIPs with VIP_QUIC.
  */
-static __noinline const struct backend *quic_backend(struct xdp_md *ctx,
-						     struct pkt *pkt)
+static __noinline const struct backend *quic_backend(struct xdp_md *ctx, struct pkt *pkt)
 {
-	__u32 server_id_length = QUIC_SERVER_ID_LENGTH(pkt->vip->quic), key;
 	const struct backend *backend;
-	struct quic_head head = { 0 };
-	__u8 id[QUIC_ID_BYTES];
-	const __u16 *server;
-	__u32 length;
+	__u32 id;
 
 	/* Fragments that are hashed go where those go that have no ports. */
 	if (pkt->fragment == FRAGMENT_LATER || fragment_is_hashed(pkt))
 		return NULL;
-	length = quic_server_chosen_id(&head, quic_read(ctx, pkt, &head), id);
-	if (length < 1 + server_id_length ||
-	    QUIC_CONFIG_ID(id[0]) != QUIC_CONFIG_ID(pkt->vip->quic))
-		return NULL;
-
-	server = quic_server(pkt->vip, id, server_id_length);
-	if (!server) {
-		quic_count_unknown(pkt->vip->id);
-		return NULL;
-	}
-	key = *server;
-	backend = bpf_map_lookup_elem(&backends, &key);
+	id = quic_backend_id(ctx, pkt->l3_off + pkt->l4_off, pkt->ip_len - pkt->l4_off,
+			     pkt->vip->id, pkt->vip->quic);
+	backend = bpf_map_lookup_elem(&backends, &id);
 	if (!backend || !(backend->flags & BACKEND_VALID) || backend->flags & BACKEND_DOWN)
 		return NULL;
-	pkt->backend_id = key;
+	pkt->backend_id = id;
 	return backend;
 }
 

@@ -406,7 +406,7 @@ static void bad_backend_edits_are_refused(void **state)
 		{ { BACKEND_ADD, "web", "10.1.0.1", { { "address", "1" } } },
 		  -EINVAL,
 		  "pool 'web': option 'address' is not known; allowed: name, "
-		  "weight, state" },
+		  "weight, state, server_id" },
 		{ { BACKEND_SET, "web", "web-2", { { "weight", "1" } } },
 		  -ENOENT,
 		  "pool 'web': backend 'web-2' does not exist" },
@@ -416,7 +416,7 @@ static void bad_backend_edits_are_refused(void **state)
 		{ { BACKEND_SET, "web", "web-1", { { 0 } } },
 		  -EINVAL,
 		  "pool 'web': nothing to set; allowed: name, weight, "
-		  "state" },
+		  "state, server_id" },
 		{ { BACKEND_DEL, "web", "web-2", { { 0 } } },
 		  -ENOENT,
 		  "pool 'web': backend 'web-2' does not exist" },
