@@ -43,11 +43,14 @@ struct quic_head {
 static __always_inline __u32 quic_read(struct xdp_md *ctx, __u32 l4_off, __u32 length,
 				       struct quic_head *head)
 {
-	__u32 part = length;
+	__u64 part = length;
 
 	if (part > sizeof(*head))
 		part = sizeof(*head);
-	if (part <= sizeof(head->udp) || bpf_xdp_load_bytes(ctx, l4_off, head, part))
+	/* Clang knows the bounds by now, and the verifier of Linux 6.1 wants to see them. */
+	asm volatile("" : "+r"(part));
+	if (part <= sizeof(head->udp) || part > sizeof(*head) ||
+	    bpf_xdp_load_bytes(ctx, l4_off, head, part))
 		return 0;
 	/* What follows the datagram inside the IP packet is none of it. */
 	if (length > bpf_ntohs(head->udp.len))

@@ -31,7 +31,7 @@ bad 1 "'$VIP4:80/tcp' exists already" vip add $VIP4:80/tcp
 bad 1 "'203.0.113.99:80/tcp' does not exist" vip del 203.0.113.99:80/tcp
 bad 1 "'nope' does not exist" vip add 203.0.113.1:80/tcp pool nope
 bad 1 "997 and 1009" vip add 203.0.113.1:80/tcp table_size 1000
-bad 64 "'gre'" vip add 203.0.113.1:80/tcp encap gre
+bad 64 "'vxlan'" vip add 203.0.113.1:80/tcp encap vxlan
 bad 1 "'10.1.0.11' exists already" backend add web 10.1.0.11
 bad 1 "'b1' exists already" backend add web 10.1.0.14 name b1
 bad 1 "'10.1.0.300'" backend add web 10.1.0.300

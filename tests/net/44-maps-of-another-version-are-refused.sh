@@ -18,6 +18,7 @@ set_abi() {
 
 balanced 4 ipip $VIP4
 stop fairleadd
+version=$(awk '/define FAIRLEAD_ABI / { print $3 }' include/abi.h)
 set_abi 99
 if on fe timeout 20 "$O/fairleadd" --foreground --config "$RUN/fairlead.yaml" \
 	--instance "$ID" > "$RUN/second.out" 2>&1; then
@@ -27,6 +28,6 @@ one_line "$(cat "$RUN/second.out")"
 has "$(cat "$RUN/second.out")" 99
 check_http_spread $VIP4
 
-set_abi 1
+set_abi "$version"
 start_fairleadd
 check_http_spread $VIP4

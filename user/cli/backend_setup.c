@@ -194,6 +194,7 @@ static void show_decap(struct writer *out, const struct decap_info *info,
 		       const struct decap_counters *counters, bool attached)
 {
 	static const char *const keys[] = { "program", "stripped_ipip", "stripped_gue",
+						    "stripped_gue1", "stripped_gre",
 					    "not_vip", "malformed" };
 	const char *mode = info->generic ? "generic" : "native";
 
