@@ -29,9 +29,10 @@ fl() {
 	on fe "$O/fairlead" --instance "$ID" "$@"
 }
 
-# wait_until SECONDS COMMAND...: until the command succeeds; fails at the deadline.
+# wait_until SECONDS COMMAND...: until the command succeeds; fails at the deadline,
+# which a slow machine may have later: SLOWER=N.
 wait_until() {
-	local deadline=$((SECONDS + $1))
+	local deadline=$((SECONDS + $1 * ${SLOWER:-1}))
 
 	shift
 	until "$@"; do
