@@ -16,7 +16,7 @@ scripts/topology up "$ID"
 write_config 4 ipip $VIP4:80/tcp
 cp "$RUN/fairlead.yaml" "$RUN/good.yaml"
 echo "dispatcher: true" >> "$RUN/fairlead.yaml"
-if on fe timeout 5 "$O/fairleadd" --foreground --config "$RUN/fairlead.yaml" \
+if on fe timeout $((20 * SLOWER)) "$O/fairleadd" --foreground --config "$RUN/fairlead.yaml" \
 	--instance "$ID" > "$RUN/first.out" 2>&1; then
 	fail "fairleadd ended well"
 fi
