@@ -119,12 +119,14 @@ install: all
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,fairleadd fairlead) \
 		$(addprefix $(DESTDIR)$(MANDIR)/,man8/fairlead.8 man8/fairleadd.8 man5/fairlead.yaml.5) \
-		$(DESTDIR)$(BASHCOMPDIR)/fairlead $(DESTDIR)$(UNITDIR)/fairleadd.service
+		$(DESTDIR)$(BASHCOMPDIR)/fairlead $(DESTDIR)$(UNITDIR)/fairleadd.service \
+		$(DESTDIR)/etc/fairlead/fairlead.yaml.example
+	[ ! -d $(DESTDIR)/etc/fairlead ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)/etc/fairlead
 dist:
 	$(Q)mkdir -p $(O)
 	git archive --prefix=fairlead-$(VERSION)/ -o $(O)/fairlead-$(VERSION).tar.gz HEAD
 lint:
-	shellcheck -x scripts/demo scripts/topology scripts/run-tests scripts/install-deps .ci/run \
+	shellcheck -x -S warning -P tests/net scripts/demo scripts/topology scripts/run-tests scripts/install-deps .ci/run \
 		$(addprefix scripts/vm/,fetch init run test-kernels) tests/net/*.sh
 	cppcheck --quiet --error-exitcode=1 --enable=warning,portability --inline-suppr -Iinclude -Iuser user
 
@@ -140,6 +142,8 @@ help:
 	@echo 'make test-kernels   every test on stock Debian kernels in an emulator (KERNELS="6.1 6.12")'
 	@echo 'make check      unit tests only (no root)'
 	@echo 'make bench      ns a packet, beside a floor (OTHER=/pinned/program measures yours too)'
+	@echo '                BENCH=quick shows in half a minute that it works, not how fast'
+	@echo 'make lint       shellcheck and cppcheck, which are not among the packages installed'
 	@echo 'make install    PREFIX, DESTDIR, SBINDIR, MANDIR, UNITDIR, BASHCOMPDIR are honoured'
 	@echo 'Variables: V=1 shows commands, SAN=1 builds with sanitizers, CLANG=clang-19 picks a compiler'
 

@@ -264,7 +264,7 @@ static int bench_balancer(struct bench *bench, unsigned int cpu, struct err *err
 	return code ? code : measure(bench, &not_vip6, 1, err);
 }
 
-static int bench_other(struct bench *bench, struct err *err)
+static int bench_other(struct bench *bench, int fd, struct err *err)
 {
 	_cleanup_(harness_close) struct harness harness = { 0 };
 	const struct subject known4 = { .name = "other-ipv4", .harness = &harness,
@@ -277,12 +277,8 @@ static int bench_other(struct bench *bench, struct err *err)
 	const struct subject not_vip = { .name = "other-not-vip",
 					 .harness = &harness, .not_vip = true,
 					 .verdict = -1 };
-	_cleanup_close_ int fd = pinned_program(bench->settings.other, err);
-	int code;
+	int code = harness_open(&harness, fd, err);
 
-	if (fd < 0)
-		return fd;
-	code = harness_open(&harness, fd, err);
 	if (code)
 		return err_prefix(err, "'%s'", bench->settings.other);
 	code = measure_all(bench, &known4, err);
@@ -295,9 +291,16 @@ static int bench_other(struct bench *bench, struct err *err)
 
 static int bench_all(struct bench *bench, struct err *err)
 {
+	_cleanup_close_ int other = -1;
 	int cpu = cpu_pin();
 	int code;
 
+	/* First, since all that comes before it takes minutes. */
+	if (bench->settings.other) {
+		other = pinned_program(bench->settings.other, err);
+		if (other < 0)
+			return other;
+	}
 	if (cpu < 0)
 		return err_set(err, cpu, "cannot stay on one CPU: %s",
 			       strerror(-cpu));
@@ -310,7 +313,7 @@ static int bench_all(struct bench *bench, struct err *err)
 	if (!code)
 		code = bench_balancer(bench, cpu, err);
 	if (!code && bench->settings.other)
-		code = bench_other(bench, err);
+		code = bench_other(bench, other, err);
 	if (!code && bench->settings.json)
 		code = report_write_json(&bench->report, bench->settings.json, err);
 	return code;

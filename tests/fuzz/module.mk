@@ -19,3 +19,18 @@ fuzz-cfg: $(O)/tests/fuzz/fuzz_cfg
 	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=4096 \
 		-print_final_stats=1 -dict=tests/fuzz/cfg.dict -artifact_prefix=$(O)/tests/fuzz/cfg- \
 		$(O)/tests/fuzz/corpus_cfg tests/fuzz/corpus_cfg
+
+FUZZ_CTL_SRC := tests/fuzz/fuzz_ctl.c $(wildcard user/core/*.c)
+
+$(O)/tests/fuzz/fuzz_ctl: $(FUZZ_CTL_SRC) $(wildcard user/daemon/*.[ch] user/core/*.h include/*.h)
+	$(say) FUZZ $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) -DFAIRLEAD_VERSION='"$(VERSION)"' $(FUZZ_CTL_SRC) \
+		-lyaml -ljansson -lm -o $@
+
+.PHONY: fuzz-ctl
+fuzz-ctl: $(O)/tests/fuzz/fuzz_ctl
+	$(Q)mkdir -p $(O)/tests/fuzz/corpus_ctl
+	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=4096 \
+		-print_final_stats=1 -dict=tests/fuzz/ctl.dict -artifact_prefix=$(O)/tests/fuzz/ctl- \
+		$(O)/tests/fuzz/corpus_ctl tests/fuzz/corpus_ctl

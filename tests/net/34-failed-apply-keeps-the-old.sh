@@ -16,7 +16,7 @@ before=$(running_state)
 # Another interface, which is not there, and much else that would have changed.
 sed -e 's/^interface: eth0/interface: eth9/' -e '/name: b3/d' \
 	-e "s/$VIP4:80/203.0.113.99:80/" "$RUN/fairlead.yaml" > "$RUN/bad.yaml"
-refused 1 eth9 -- fl apply "$RUN/bad.yaml"
+refused 1 "$RUN/bad.yaml:1:1: interface 'eth9'" -- fl apply "$RUN/bad.yaml"
 equal "running state" "$before" "$(running_state)"
 load_goes_on
 stop_load

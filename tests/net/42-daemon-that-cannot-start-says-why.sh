@@ -27,10 +27,10 @@ write_config 4 ipip $VIP4:80/tcp
 daemon=("$O/fairleadd" --foreground --config "$RUN/fairlead.yaml" --instance)
 
 sed s/eth0/eth9/ "$RUN/fairlead.yaml" > "$RUN/eth9.yaml"
-cannot "'eth9' does not exist" "$O/fairleadd" --foreground \
+cannot "$RUN/eth9.yaml:1:1: interface 'eth9' does not exist; there are: lo, eth0" "$O/fairleadd" --foreground \
 	--config "$RUN/eth9.yaml" --instance other
 cannot "root" setpriv --reuid=65534 --clear-groups "${daemon[@]}" other
-cannot "letters, digits" "${daemon[@]}" other/..
+refused 64 "letters, digits" -- on fe "${daemon[@]}" other/..
 
 start_fairleadd
 cannot "(pid $(cat "$RUN/fairleadd.pid"))" "${daemon[@]}" "$ID"

@@ -9,6 +9,11 @@ snapshot() {
 	on b1 ip -d link show eth0 | grep -c xdp || true
 }
 
+# Keys of the answer of --show, but for those within its lists.
+show_keys() {
+	backend_setup b1 --json --show | sed 's/\[[^]]*\]//g' | grep -o '"[a-z_]*":'
+}
+
 scripts/topology up "$ID"
 on b1 sysctl -qw net.ipv4.conf.eth0.rp_filter=1 net.ipv4.conf.all.arp_announce=1
 on b1 ip addr add 203.0.113.20/32 dev lo
@@ -29,7 +34,9 @@ done
 equal "second run" '{"changes":[]}' "$(backend_setup b1 --json $VIP4 $VIP6)"
 has "$(backend_setup b1 203.0.113.11)" "203.0.113.11 on lo"
 
+keys=$(show_keys)
 backend_setup b1 --undo > "$RUN/undo.out"
+equal "keys of --show" "$keys" "$(show_keys)"
 equal "state after --undo" "$before" "$(snapshot)"
 equal "pins" "" "$(find /sys/fs/bpf/fairlead-backend -mindepth 1)"
 refused 1 "nothing to undo" -- backend_setup b1 --undo

@@ -16,7 +16,7 @@ balanced 4 ipip $VIP4
 on fe ip neigh replace 10.1.0.12 dev eth0 lladdr 02:00:00:00:00:0c nud permanent
 stop fairleadd
 for host in 11 13; do
-	on fe ip neigh replace 10.1.0.$host dev eth0 lladdr 02:00:00:00:00:0$(printf %x $host) nud stale
+	on fe ip neigh replace 10.1.0.$host dev eth0 lladdr "02:00:00:00:00:0$(printf %x "$host")" nud stale
 done
 start_fairleadd
 # It asks for those that it took over as soon as it runs.

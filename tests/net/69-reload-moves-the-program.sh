@@ -28,15 +28,23 @@ balanced 4 ipip $VIP4
 on fe ip link add br9 type bridge
 on fe ip link set br9 up
 
+# Whoever else holds the old link does not keep its program on the interface.
+hold() {
+	bpftool link pin pinned "/sys/fs/bpf/fairlead/$ID/link" "/sys/fs/bpf/held$1"
+}
+
+hold 1
 reload eth0 generic
 wait_until 10 attached eth0 generic || fail "generic mode was not taken"
 has "$(on fe ip link show eth0)" xdpgeneric
 check_http_spread $VIP4
+hold 2
 reload eth0 native
 wait_until 10 attached eth0 native || fail "native mode was not taken"
 [[ "$(on fe ip link show eth0)" != *xdpgeneric* ]] || fail "generic mode is still on"
 check_http_spread $VIP4
 
+hold 3
 reload br9 generic
 wait_until 10 attached br9 generic || fail "the other interface was not taken"
 has "$(on fe ip link show br9)" xdpgeneric

@@ -21,7 +21,7 @@ changes() {
 	for i in {1..200}; do
 		change backend.set "\"target\": \"web\", \"address\": \"b1\", \"options\": {\"weight\": \"$((1 + i % 5))\"}"
 	done
-	for i in {1..50}; do
+	for i in {1..25}; do
 		change vip.add "$vip"
 		change backend.add "$target, \"address\": \"10.1.0.11\""
 		change backend.add "$target, \"address\": \"10.1.0.300\""
@@ -32,7 +32,7 @@ changes() {
 }
 
 all_answered() {
-	[ "$(grep -c '"ok"' "$RUN/answers")" = 451 ]
+	[ "$(grep -c '"ok"' "$RUN/answers")" = 326 ]
 }
 
 scripts/topology up "$ID"
@@ -44,6 +44,6 @@ start changes fe socat "OPEN:$RUN/changes,rdonly,ignoreeof!!OPEN:$RUN/answers,cr
 	"UNIX-CONNECT:/run/fairlead/$ID/fairlead.sock"
 wait_until 60 all_answered || fail "not all changes were answered"
 stop changes
-equal "refused changes" 100 "$(grep -c '"ok":false' "$RUN/answers")"
+equal "refused changes" 50 "$(grep -c '"ok":false' "$RUN/answers")"
 back() { [ "$(handles)" = "$before" ]; }
 wait_until 10 back || fail "there were $before, there are $(handles)"

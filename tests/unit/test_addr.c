@@ -184,6 +184,9 @@ static void bad_vips_are_refused_with_the_reason(void **state)
 		{ "203.0.113.10:443/tcp/udp",
 		  "port '443/tcp' is not a number" },
 		{ "224.0.0.1:443/tcp", "is a multicast address" },
+		{ "127.1.2.3:443/tcp", "'127.1.2.3' is a loopback address" },
+		{ "[::1]:443/tcp", "'::1' is a loopback address" },
+		{ "[fe80::1]:443/tcp", "'fe80::1' is a link-local address" },
 		{ ":443/tcp", "address '' is not an IP address" },
 		{ "[]:443/tcp", "address '' is not an IP address" },
 	};

@@ -244,8 +244,7 @@ static void bad_vip_edits_are_refused(void **state)
 		  "encap, gue_port, table_size" },
 		{ { VIP_ADD, NEW, NULL, { { "address", "1.2.3.4:1/tcp" } } },
 		  -EINVAL,
-		  "vip '" NEW
-		  "': option 'address' is not known; allowed: pool, "
+		  "vip '" NEW "': option 'address' is not known; allowed: pool, "
 		  "encap, gue_port, table_size" },
 		{ { VIP_ADD, NEW, NULL, { { "gue_port", "65536" } } },
 		  -EINVAL,
@@ -295,8 +294,7 @@ static void bad_vip_edits_are_refused(void **state)
 		{ { VIP_DEL, "web", NULL, { { 0 } } },
 		  -EINVAL,
 		  "vip 'web' has no protocol; allowed: ADDRESS:PORT/PROTOCOL, "
-		  "as "
-		  "203.0.113.10:443/tcp or [2001:db8::10]:any/udp" },
+		  "as 203.0.113.10:443/tcp or [2001:db8::10]:any/udp" },
 	};
 
 	(void)state;

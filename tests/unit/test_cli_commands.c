@@ -275,6 +275,11 @@ static void usage_errors_go_to_stderr_with_status_64(void **state)
 		{ "--frob vip show", "unknown option '--frob'" },
 		{ "vip --frob show", "unknown option '--frob'" },
 		{ "vip show --frob", "unknown option '--frob'" },
+		{ "vip show --frob", "expected --json, --pretty, --oneline, "
+				     "--all, --instance, --socket, --help or --version" },
+		{ "backend add V B weight -1", "unknown option '-1': expected --json" },
+		{ "backend add V B --weight 3",
+		  "'--weight' has no dashes in 'backend add': weight NUMBER" },
 		{ "vip show -a", "'vip show' has no option --all" },
 		{ "vip add", "Try: fairlead vip add --help" },
 		{ "vip set V", "Try: fairlead vip set --help" },

@@ -153,6 +153,23 @@ static void the_manual_explains_each_drop_reason_and_no_other(void **state)
 	assert_int_equal(count(section, "\n.It "), n);
 }
 
+/* On a macro's line mdoc takes quotes away; \(dq stays one. */
+static void no_quotes_get_lost_in_the_manuals(void **state)
+{
+	static const char *const pages[] = { COMMAND_PAGE, DAEMON_PAGE, FILE_PAGE };
+
+	(void)state;
+	for (size_t i = 0; i < N(pages); i++) {
+		_cleanup_free_ char *manual = page(pages[i]);
+		char *rest = manual, *line;
+
+		while ((line = strsep(&rest, "\n"))) {
+			if (line[0] == '.' && line[1] != '\\' && strchr(line, '"'))
+				fail_msg("%s: %s", pages[i], line);
+		}
+	}
+}
+
 /* Calls fn with each literal block of the page; returns how many. */
 static int for_each_example(const char *path, void (*fn)(const char *text))
 {
@@ -293,6 +310,7 @@ int main(void)
 		cmocka_unit_test(every_global_option_has_its_entry_in_the_manual),
 		cmocka_unit_test(every_exit_status_is_in_the_manual),
 		cmocka_unit_test(the_manual_explains_each_drop_reason_and_no_other),
+		cmocka_unit_test(no_quotes_get_lost_in_the_manuals),
 		cmocka_unit_test(examples_of_configurations_are_right),
 		cmocka_unit_test(examples_of_commands_are_right),
 		cmocka_unit_test(the_listing_has_each_command_and_option_on_a_line),

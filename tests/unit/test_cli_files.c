@@ -66,7 +66,8 @@ static mode_t mode_of(const char *path)
 	return st.st_mode & 07777;
 }
 
-static struct outcome save(const char *words, const char *daemon_file)
+static struct outcome save_as(const char *form, const char *words,
+			      const char *daemon_file)
 {
 	_cleanup_fake_ struct fake f = {};
 	_cleanup_free_ char *reply = NULL;
@@ -76,7 +77,12 @@ static struct outcome save(const char *words, const char *daemon_file)
 				     "\"file\": \"%s\"}"),
 			     daemon_file) > 0);
 	fake_start(&f, FAKE_GREETING, reply);
-	return fairlead("-o save %s --socket %s", words, f.path);
+	return fairlead("%s save %s --socket %s", form, words, f.path);
+}
+
+static struct outcome save(const char *words, const char *daemon_file)
+{
+	return save_as("-o", words, daemon_file);
 }
 
 static void save_replaces_the_file_of_the_daemon_and_keeps_its_mode(void **state)
@@ -112,6 +118,20 @@ static void save_to_a_named_file_leaves_the_daemons_alone(void **state)
 	assert_file(p.file, "old\n");
 	assert_file(p.other, "new: 1\n");
 	assert_int_equal(mode_of(p.other), 0600);
+}
+
+static void save_to_a_dash_is_standard_output(void **state)
+{
+	_cleanup_outcome_ struct outcome text = {}, json = {};
+
+	(void)state;
+	text = save("-", "/daemon/file.yaml");
+	json = save_as("-j", "-", "/daemon/file.yaml");
+	assert_int_equal(access("-", F_OK), -1);
+	assert_int_equal(text.status, EXIT_OK);
+	assert_string_equal(text.out, "new: 1\n");
+	assert_int_equal(json.status, EXIT_OK);
+	assert_string_equal(json.out, "{\"yaml\":\"new: 1\\n\"}\n");
 }
 
 static void save_through_a_link_keeps_the_link(void **state)
@@ -274,6 +294,7 @@ int main(void)
 		cmocka_unit_test(
 			save_replaces_the_file_of_the_daemon_and_keeps_its_mode),
 		cmocka_unit_test(save_to_a_named_file_leaves_the_daemons_alone),
+		cmocka_unit_test(save_to_a_dash_is_standard_output),
 		cmocka_unit_test(save_through_a_link_keeps_the_link),
 		cmocka_unit_test(save_that_fails_leaves_nothing_behind),
 		cmocka_unit_test(save_does_not_guess_where_a_relative_path_is),

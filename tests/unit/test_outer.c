@@ -159,6 +159,26 @@ static void ident_survives_the_map(void **state)
 	}
 }
 
+static void next_hop_survives_the_map(void **state)
+{
+	struct backend_ident ident;
+	struct next_hop hop, back;
+	struct backend b, again;
+	int i;
+
+	(void)state;
+	random_state = 5;
+	for (i = 0; i < 20000; i++) {
+		ident = random_ident();
+		hop = random_hop(ident.addr.family);
+		outer_fill(&ident, &hop, i % 2, &b);
+		outer_next_hop(&b, &back);
+		outer_fill(&ident, &back, i % 2, &again);
+		assert_memory_equal(&b, &again, sizeof(b));
+		assert_int_equal(hop.resolved, back.resolved);
+	}
+}
+
 static void cleared_line_is_no_backend(void **state)
 {
 	const struct backend none = { 0 };
@@ -233,6 +253,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ip4_sum_completes_to_the_checksum_of_the_header),
 		cmocka_unit_test(ident_survives_the_map),
+		cmocka_unit_test(next_hop_survives_the_map),
 		cmocka_unit_test(cleared_line_is_no_backend),
 		cmocka_unit_test(line_has_the_next_hop),
 		cmocka_unit_test(without_next_hop_a_backend_is_not_resolved),

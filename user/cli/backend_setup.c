@@ -193,11 +193,16 @@ static void show_vips(struct writer *out, const struct setup_state *state)
 static void show_decap(struct writer *out, const struct decap_info *info,
 		       const struct decap_counters *counters, bool attached)
 {
+	static const char *const keys[] = { "program", "stripped_ipip", "stripped_gue",
+					    "not_vip", "malformed" };
 	const char *mode = info->generic ? "generic" : "native";
 
 	writer_str(out, "decap", !attached ? "none" : info->ifindex ? mode : "gone");
-	if (!attached)
+	if (!attached) {
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+			writer_null(out, keys[i]);
 		return;
+	}
 	writer_int(out, "program", info->program);
 	writer_int(out, "stripped_ipip", counters->ipip);
 	writer_int(out, "stripped_gue", counters->gue);

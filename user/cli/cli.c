@@ -12,6 +12,7 @@
 
 #define CONNECT_TIMEOUT_MS 10000
 #define REPLY_TIMEOUT_MS   120000
+#define OPTIONS_SHOWN_MAX  16
 
 static bool wants_colour(FILE *file)
 {
@@ -37,6 +38,41 @@ static int needs_command(struct cli *cli, const char *object)
 					sizeof(list)));
 }
 
+/* The option of the command that "--weight" would be without the dashes. */
+static const struct verb_option *dashed_option(const struct verb *verb,
+					       const char *word)
+{
+	if (!verb || strncmp(word, "--", 2) != 0)
+		return NULL;
+
+	for (const struct verb_option *o = verb->options; o && o->key; o++) {
+		if (strcmp(o->key, word + 2) == 0)
+			return o;
+	}
+	return NULL;
+}
+
+int cli_fail_option(struct cli *cli, const char *word)
+{
+	const struct verb_option *option = dashed_option(cli->verb, word);
+	char dashed[OPTIONS_SHOWN_MAX][16], name[VERB_NAME_MAX], list[256];
+	const char *names[OPTIONS_SHOWN_MAX];
+	size_t n = 0;
+
+	if (option)
+		return cli_fail_usage(cli, "'%s' has no dashes in '%s': %s %s",
+				      word, verb_name(cli->verb, name),
+				      option->key, option->value);
+
+	for (; n < OPTIONS_SHOWN_MAX && option_entries[n].name; n++) {
+		snprintf(dashed[n], sizeof(dashed[n]), "--%s",
+			 option_entries[n].name);
+		names[n] = dashed[n];
+	}
+	return cli_fail_usage(cli, "unknown option '%s': expected %s", word,
+			      word_list(names, n, list, sizeof(list)));
+}
+
 /* Which command the words name, and how many of them name it. */
 static int find_verb(struct cli *cli, const struct words *words, int *used)
 {
@@ -56,7 +92,7 @@ static int find_verb(struct cli *cli, const struct words *words, int *used)
 		return needs_command(cli, object);
 
 	if (options_at(words, 1))
-		return cli_fail_usage(cli, "unknown option '%s'", words->word[1]);
+		return cli_fail_option(cli, words->word[1]);
 
 	if (verbs_find(object, words->word[1], &cli->verb, &err) < 0)
 		return cli_fail_usage(cli, "%s", err.text);
@@ -75,8 +111,7 @@ static int check_options(struct cli *cli, const struct words *words, int used)
 
 	for (int i = used; i < words->n; i++) {
 		if (options_at(words, i))
-			return cli_fail_usage(cli, "unknown option '%s'",
-					      words->word[i]);
+			return cli_fail_option(cli, words->word[i]);
 	}
 
 	if (cli->options.all && !(verb->flags & VERB_ALL))
@@ -117,7 +152,7 @@ static int run(struct cli *cli, struct words *words)
 
 	/* An unknown option in the place of the command is no command. */
 	if (options_at(words, 0))
-		return cli_fail_usage(cli, "unknown option '%s'", words->word[0]);
+		return cli_fail_option(cli, words->word[0]);
 
 	if (cli->options.help)
 		return help_print(cli, words->n, words->word);

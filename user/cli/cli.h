@@ -90,7 +90,7 @@ struct cli {
 	const struct verb *verb;
 	struct cli_args args; /* empty for VERB_OWN_OPTIONS */
 	struct writer *out;
-	bool no_document; /* help was printed instead */
+	bool no_document; /* plain text was printed instead */
 	FILE *stdout_file, *stderr_file;
 	int connect_timeout_ms, reply_timeout_ms;
 };
@@ -106,6 +106,8 @@ int cli_fail(struct cli *cli, int status, const char *code, const char *format,
 /* Usage: the sentence and where help is; returns EXIT_USAGE. */
 int cli_fail_usage(struct cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Usage: `word` is an option that the command does not have. */
+int cli_fail_option(struct cli *cli, const char *word);
 /* -EPERM and -EACCES are EXIT_NOPERM "denied", all others EXIT_REFUSED. */
 int cli_fail_err(struct cli *cli, const struct err *err);
 

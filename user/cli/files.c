@@ -126,6 +126,20 @@ static int choose_file(struct cli *cli, const char *daemon_file, const char **ou
 			cli->options.instance, daemon_file);
 }
 
+/* What can be read back with `fairlead apply -`, or JSON where asked for. */
+static int print_yaml(struct cli *cli, const char *yaml)
+{
+	if (cli->options.form == WRITER_JSON ||
+	    cli->options.form == WRITER_JSON_PRETTY) {
+		writer_str(cli->out, "yaml", yaml);
+		return EXIT_OK;
+	}
+
+	cli->no_document = true;
+	fputs(yaml, cli->stdout_file);
+	return EXIT_OK;
+}
+
 int cmd_save(struct cli *cli, int argc, char **argv)
 {
 	json_auto_t *result = NULL;
@@ -145,6 +159,9 @@ int cmd_save(struct cli *cli, int argc, char **argv)
 	status = choose_file(cli, daemon_file, &file);
 	if (status)
 		return status;
+
+	if (strcmp(file, "-") == 0)
+		return print_yaml(cli, yaml);
 
 	if (file_replace(file, yaml, &err) < 0)
 		return cli_fail_err(cli, &err);

@@ -141,7 +141,7 @@ int cmd_help(struct cli *cli, int argc, char **argv)
 	}
 
 	if (argc > 0 && argv[0][0] == '-')
-		return cli_fail_usage(cli, "unknown option '%s'", argv[0]);
+		return cli_fail_option(cli, argv[0]);
 
 	return help_print(cli, argc, argv);
 }

@@ -2,7 +2,6 @@
 #include "options.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define INSTANCE_MAX 32

@@ -2,7 +2,6 @@
 /* What goes to stderr: failures and warnings, as text or as JSON. */
 #include <errno.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "cli.h"
 #include "json_text.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "verbs.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "words.h"
@@ -22,7 +21,7 @@ static const struct verb_option backend_options[] = {
 
 /* It reads them itself, backend_setup.c. */
 static const struct verb_option backend_setup_options[] = {
-	{"--interface", "NAME", "where the tunnel packets come in"},
+	{"--interface", "NAME", "where tunnel packets come in (default: as the default route)"},
 	{"--gue-port", "PORT", "UDP port of GUE (default: 6080)"},
 	{"--no-decap", NULL, "addresses and sysctls only, no decap program"},
 	{"--show", NULL, "show what earlier runs set up"},

@@ -208,6 +208,36 @@ static int parse_port(const char *text, uint16_t *out, struct err *err)
 	return 0;
 }
 
+/* Why no router brings packets of this address, or NULL when one can. */
+static const char *why_not_vip(const struct addr *addr)
+{
+	if (addr->family == AF_INET)
+		return ntohl(addr->v4.s_addr) >> 24 == IN_LOOPBACKNET ?
+			       "a loopback address" :
+			       NULL;
+	if (IN6_IS_ADDR_LOOPBACK(&addr->v6))
+		return "a loopback address";
+	return IN6_IS_ADDR_LINKLOCAL(&addr->v6) ? "a link-local address" : NULL;
+}
+
+static int parse_vip_addr(const char *text, struct addr *out, struct err *err)
+{
+	struct addr addr;
+	int rc = addr_parse(text, "address", &addr, err);
+	const char *why;
+
+	if (rc < 0)
+		return rc;
+	why = why_not_vip(&addr);
+	if (why)
+		return err_set(err, -EINVAL,
+			       "address %s is %s; allowed: an address that "
+			       "clients can reach",
+			       QUOTE(text), why);
+	*out = addr;
+	return 0;
+}
+
 static int parse_spec_parts(char *copy, const char *text, struct vip_spec *spec,
 			    struct err *err)
 {
@@ -218,7 +248,7 @@ static int parse_spec_parts(char *copy, const char *text, struct vip_spec *spec,
 	if (why)
 		return refuse_spec(text, why, err);
 
-	rc = addr_parse(addr, "address", &spec->addr, err);
+	rc = parse_vip_addr(addr, &spec->addr, err);
 	if (!rc)
 		rc = parse_port(port, &spec->port, err);
 	if (!rc)

@@ -70,6 +70,7 @@ struct cfg_vip {
 struct cfg {
 	char file[256]; /* for messages; "" when not from a file */
 	char interface[IF_NAMESIZE];
+	struct cfg_pos interface_pos;
 	enum attach_mode attach;
 	bool dispatcher; /* share the interface through libxdp's dispatcher */
 	bool has_hash_key;
@@ -145,6 +146,9 @@ int cfg_backend_set(struct cfg *cfg, const char *target, const char *which,
 		    struct err *err);
 int cfg_backend_del(struct cfg *cfg, const char *target, const char *which,
 		    struct err *err);
+
+/* Puts "FILE:LINE:COLUMN: " in front when the position is in a file. */
+void cfg_err_place(const struct cfg *cfg, struct cfg_pos pos, struct err *err);
 
 struct cfg_pool *cfg_find_pool(const struct cfg *cfg, const char *name);
 struct cfg_vip *cfg_find_vip(const struct cfg *cfg, const struct vip_spec *spec);

@@ -6,7 +6,6 @@
 #include "cfg.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cfg_fields.h"

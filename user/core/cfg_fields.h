@@ -65,7 +65,4 @@ void cfg_remove_pool(struct cfg *cfg, struct cfg_pool *pool);
 void cfg_remove_vip(struct cfg *cfg, struct cfg_vip *vip);
 void cfg_remove_backend(struct cfg_pool *pool, struct cfg_backend *backend);
 
-/* Puts "FILE:LINE:COLUMN: " in front when the position is in a file. */
-void cfg_err_place(const struct cfg *cfg, struct cfg_pos pos, struct err *err);
-
 #endif

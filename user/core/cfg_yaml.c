@@ -232,8 +232,12 @@ static int read_root(struct reader *r, struct cfg *cfg)
 		.nested = nested,
 		.nested_object = cfg,
 	};
+	int rc = reader_mapping(r, &m);
 
-	return reader_mapping(r, &m);
+	if (rc < 0)
+		return rc;
+	cfg->interface_pos = reader_seen(&m, "interface");
+	return 0;
 }
 
 static int read_stream(struct reader *r, struct cfg *cfg)

@@ -20,7 +20,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cleanup.h"
 #include "fnv.h"

@@ -47,16 +47,18 @@ static int list_interfaces(char *text, size_t size)
 	return 0;
 }
 
-static int find_interface(const char *name, unsigned int *ifindex, struct err *err)
+static int find_interface(const struct cfg *cfg, unsigned int *ifindex, struct err *err)
 {
 	char known[256];
 
-	*ifindex = if_nametoindex(name);
+	*ifindex = if_nametoindex(cfg->interface);
 	if (*ifindex)
 		return 0;
 	list_interfaces(known, sizeof(known));
-	return err_set(err, -ENODEV, "interface '%s' does not exist; there are: %s",
-		       name, known);
+	err_set(err, -ENODEV, "interface '%s' does not exist; there are: %s",
+		cfg->interface, known);
+	cfg_err_place(cfg, cfg->interface_pos, err);
+	return -ENODEV;
 }
 
 static __u32 attached_program(unsigned int ifindex, enum attach_kind *kind)
@@ -168,11 +170,24 @@ static int link_pin(int fd, const char *pin_dir, struct err *err)
 	return err_set(err, rc, "cannot pin the link as '%s': %s", path, strerror(-rc));
 }
 
+/*
+ * Take the program off by name and not by dropping the last reference, which the
+ * kernel may act on only later.
+ */
+static int link_detach(int fd)
+{
+	/* Of an interface that is gone there is nothing to detach from. */
+	if (bpf_link_detach(fd) && errno != EINVAL && errno != ENOLINK)
+		return -errno;
+	return 0;
+}
+
 /* One mode at a time: the kernel wants the old off before the other goes on. */
-static void link_release_for_mode(int *fd, const char *pin_dir)
+static void link_release(int *fd, const char *pin_dir)
 {
 	char path[192];
 
+	link_detach(*fd);
 	link_path(pin_dir, "link", path, sizeof(path));
 	unlink(path);
 	cleanup_close(fd);
@@ -216,10 +231,12 @@ static int link_apply(struct attachment *at, const struct dataplane *dp,
 	}
 
 	if (old >= 0 && on == ifindex)
-		link_release_for_mode(&old, dp->pin_dir);
+		link_release(&old, dp->pin_dir);
 	fd = link_create_in_mode(prog_fd, ifindex, cfg, &kind, err);
 	rc = fd < 0 ? fd : link_pin(fd, dp->pin_dir, err);
 	if (!rc) {
+		if (old >= 0)
+			link_detach(old);
 		at->kind = kind;
 		return 0;
 	}
@@ -240,14 +257,14 @@ static int dispatcher_apply(struct attachment *at, const struct dataplane *dp,
 	old = link_open_pinned(dp->pin_dir, &on);
 	attached_program(ifindex, &before);
 	if (old >= 0 && on == ifindex)
-		link_release_for_mode(&old, dp->pin_dir);
+		link_release(&old, dp->pin_dir);
 	rc = dispatcher_attach(dp, ifindex, cfg->interface, cfg->attach, err);
 	if (rc && on == ifindex)
 		link_restore(dp, cfg->interface, ifindex, before);
 	if (rc)
 		return rc;
 	if (old >= 0)
-		link_release_for_mode(&old, dp->pin_dir);
+		link_release(&old, dp->pin_dir);
 	at->kind = ATTACHED_DISPATCHER;
 	return 0;
 }
@@ -257,7 +274,7 @@ int attach_apply(struct attachment *at, const struct dataplane *dp,
 {
 	struct attachment before = *at;
 	unsigned int ifindex;
-	int rc = find_interface(cfg->interface, &ifindex, err);
+	int rc = find_interface(cfg, &ifindex, err);
 
 	if (rc)
 		return rc;
@@ -283,10 +300,29 @@ bool attach_is_current(const struct attachment *at, const struct cfg *cfg)
 	       (cfg->dispatcher || mode_satisfies(cfg->attach, at->kind));
 }
 
+static int link_remove(const char *pin_dir, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+	char path[192];
+	int rc;
+
+	link_path(pin_dir, "link", path, sizeof(path));
+	fd = bpf_obj_get(path);
+	rc = fd < 0 ? -errno : link_detach(fd);
+	if (rc == -ENOENT)
+		return 0;
+	if (rc)
+		return err_set(err, rc, "cannot detach '%s': %s", path, strerror(-rc));
+	if (unlink(path) && errno != ENOENT) {
+		rc = -errno;
+		return err_set(err, rc, "cannot remove '%s': %s", path, strerror(-rc));
+	}
+	return 0;
+}
+
 int attach_remove(const char *pin_dir, struct err *err)
 {
 	struct if_nameindex *list = if_nameindex(), *i;
-	char path[192];
 	int rc = 0;
 
 	/* Which interface a dispatcher is on is not written down: look at all. */
@@ -294,13 +330,5 @@ int attach_remove(const char *pin_dir, struct err *err)
 		rc = dispatcher_detach(i->if_index, pin_dir, 0, err);
 	if (list)
 		if_freenameindex(list);
-	if (rc)
-		return rc;
-
-	link_path(pin_dir, "link", path, sizeof(path));
-	if (unlink(path) && errno != ENOENT) {
-		rc = -errno;
-		return err_set(err, rc, "cannot remove '%s': %s", path, strerror(-rc));
-	}
-	return 0;
+	return rc ? rc : link_remove(pin_dir, err);
 }

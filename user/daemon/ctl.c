@@ -23,23 +23,32 @@
 /* Anybody may write to the read-only socket, and needs no more to ask. */
 #define LINE_MAX_READ_ONLY (64 * 1024)
 #define READ_CHUNK (64 * 1024)
-#define REPLIES_HIGH (4 * 1024 * 1024) /* unread replies that stop the reading */
 #define BACKLOG 64
+
+/* Clients that have a whole line waiting. */
+TAILQ_HEAD(turns, client);
 
 struct ctl {
 	struct daemon *daemon;
 	uv_pipe_t full, read_only;
 	char full_path[108], read_only_path[108]; /* sun_path */
 	LIST_HEAD(, client) clients;
+	struct turns turns, read_only_turns;
+	uv_idle_t turn;
 	size_t n_clients, n_read_only;
-	unsigned int closed; /* of its two pipes */
+	unsigned int closed; /* of its three handles */
 };
 
 struct client {
 	LIST_ENTRY(client) entry;
+	TAILQ_ENTRY(client) turn_entry;
 	uv_pipe_t pipe;
 	struct ctl *ctl;
-	bool read_only, reading, closing;
+	bool read_only, reading, waiting, closing;
+	bool refused; /* what it still sends is not looked at */
+	bool ended;   /* sends no more, but may still read */
+	/* Not yet written; nothing is read until they are, so each costs one. */
+	unsigned int replies;
 	struct request *request; /* in hand; NULL: none */
 	char *in;
 	size_t in_length, in_size, scanned;
@@ -70,6 +79,11 @@ static size_t *client_count(const struct client *client)
 	return client->read_only ? &client->ctl->n_read_only : &client->ctl->n_clients;
 }
 
+static struct turns *client_turns(const struct client *client)
+{
+	return client->read_only ? &client->ctl->read_only_turns : &client->ctl->turns;
+}
+
 static void client_close(struct client *client)
 {
 	if (client->closing)
@@ -77,6 +91,8 @@ static void client_close(struct client *client)
 	client->closing = true;
 	LIST_REMOVE(client, entry);
 	*client_count(client) -= 1;
+	if (client->waiting)
+		TAILQ_REMOVE(client_turns(client), client, turn_entry);
 	if (client->request)
 		client->request->client = NULL;
 	uv_close((uv_handle_t *)&client->pipe, client_freed);
@@ -94,6 +110,7 @@ static void reply_written(uv_write_t *write, int status)
 
 	free(reply->text);
 	free(reply);
+	client->replies--;
 	if (status)
 		client_close(client);
 	else
@@ -119,6 +136,7 @@ static void client_send(struct client *client, json_t *message)
 	reply->text = text;
 	reply->write.data = reply;
 	buf = uv_buf_init(text, length + 1);
+	client->replies++;
 	if (uv_write(&reply->write, (uv_stream_t *)&client->pipe, &buf, 1, reply_written)) {
 		free(text);
 		free(reply);
@@ -126,28 +144,12 @@ static void client_send(struct client *client, json_t *message)
 	}
 }
 
-/* A sentence may be cut within a character, which JSON does not take. */
-static json_t *message_json(const char *message)
-{
-	json_t *string = json_string(message);
-	_cleanup_free_ char *plain = NULL;
-	char *c;
-
-	if (string)
-		return string;
-	plain = strdup(message);
-	for (c = plain; c && *c; c++)
-		if (*c & 0x80)
-			*c = '?';
-	return plain ? json_string(plain) : NULL;
-}
-
 static void client_refuse(struct client *client, json_t *id, const char *code,
 			  const char *message)
 {
 	client_send(client, json_pack("{s:O?, s:b, s:{s:s, s:o}}", "id", id, "ok", 0,
 				      "error", "code", code, "message",
-				      message_json(message)));
+				      text_json(message)));
 }
 
 static const char *error_code(int rc)
@@ -297,22 +299,31 @@ static void client_line(struct client *client, const char *line, size_t length)
 	json_decref(message);
 }
 
-/* One request, if a whole line is there. */
-static bool client_take_line(struct client *client)
+/* Where the first line ends; NULL: it is not all there yet. */
+static const char *client_line_end(struct client *client)
 {
-	char *newline = memchr(client->in + client->scanned, '\n',
-			       client->in_length - client->scanned);
+	const char *newline;
+
+	if (!client->in_length)
+		return NULL;
+	newline = memchr(client->in + client->scanned, '\n',
+			 client->in_length - client->scanned);
+	client->scanned = newline ? (size_t)(newline - client->in) : client->in_length;
+	return newline;
+}
+
+static void client_take_line(struct client *client)
+{
+	const char *newline = client_line_end(client);
 	size_t length;
 
-	client->scanned = client->in_length;
 	if (!newline)
-		return false;
+		return;
 	length = newline - client->in;
 	client_line(client, client->in, length);
 	client->in_length -= length + 1;
 	memmove(client->in, newline + 1, client->in_length);
 	client->scanned = 0;
-	return true;
 }
 
 static void client_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
@@ -337,47 +348,92 @@ static size_t client_line_max(const struct client *client)
 	return client->read_only ? LINE_MAX_READ_ONLY : LINE_MAX_BYTES;
 }
 
+/* Closed now, it might not come to read why: the rest of the line would fail. */
+static void client_refuse_line(struct client *client)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "request is longer than %zu bytes",
+		 client_line_max(client));
+	client->refused = true;
+	client->in_length = client->scanned = 0;
+	client_refuse(client, NULL, "usage", text);
+}
+
 static void client_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
 	struct client *client = stream->data;
-	char text[64];
 
 	(void)buf;
-	if (n < 0) {
-		client_close(client);
-		return;
-	}
-	client->in_length += n;
+	client->ended = n < 0;
+	if (n > 0 && !client->refused)
+		client->in_length += n;
 	client_pump(client);
 	/* What is not searched yet may be several lines. */
-	if (client->closing || client->scanned < client->in_length ||
-	    client->in_length <= client_line_max(client))
+	if (!client->closing && client->scanned == client->in_length &&
+	    client->in_length > client_line_max(client))
+		client_refuse_line(client);
+}
+
+static void client_set_reading(struct client *client, bool reading)
+{
+	uv_stream_t *stream = (uv_stream_t *)&client->pipe;
+
+	if (reading && !client->reading)
+		uv_read_start(stream, client_alloc, client_read);
+	else if (!reading && client->reading)
+		uv_read_stop(stream);
+	client->reading = reading;
+}
+
+/*
+ * One request a turn of the loop, each client after the other: whoever sends a
+ * thousand at once keeps neither the others nor the network's events waiting.
+ * The read-only socket is everybody's, so its clients come last.
+ */
+static void on_turn(uv_idle_t *idle)
+{
+	struct ctl *ctl = idle->data;
+	struct client *client = TAILQ_FIRST(&ctl->turns);
+
+	if (!client)
+		client = TAILQ_FIRST(&ctl->read_only_turns);
+	if (!client) {
+		uv_idle_stop(idle);
 		return;
-	snprintf(text, sizeof(text), "request is longer than %zu bytes",
-		 client_line_max(client));
-	client_refuse(client, NULL, "usage", text);
-	client_close(client);
+	}
+	TAILQ_REMOVE(client_turns(client), client, turn_entry);
+	client->waiting = false;
+	client_take_line(client);
+	client_pump(client);
+}
+
+static void client_wait_for_turn(struct client *client)
+{
+	if (client->waiting)
+		return;
+	client->waiting = true;
+	TAILQ_INSERT_TAIL(client_turns(client), client, turn_entry);
+	uv_idle_start(&client->ctl->turn, on_turn);
 }
 
 /* Go on with what is there, and read more exactly while that makes sense. */
 static void client_pump(struct client *client)
 {
-	uv_stream_t *stream = (uv_stream_t *)&client->pipe;
 	bool ready;
 
-	for (;;) {
-		if (client->closing)
-			return;
-		ready = !client->request &&
-			uv_stream_get_write_queue_size(stream) < REPLIES_HIGH;
-		if (!ready || !client->in_length || !client_take_line(client))
-			break;
+	if (client->closing)
+		return;
+	if (client->ended && !client->replies) {
+		client_close(client);
+		return;
 	}
-	if (ready && !client->reading)
-		uv_read_start(stream, client_alloc, client_read);
-	else if (!ready && client->reading)
-		uv_read_stop(stream);
-	client->reading = ready;
+	ready = !client->ended && !client->request && !client->replies;
+	if (ready && client_line_end(client)) {
+		client_wait_for_turn(client);
+		ready = false;
+	}
+	client_set_reading(client, ready);
 }
 
 static void client_greet(struct client *client)
@@ -476,6 +532,10 @@ int ctl_open(struct daemon *d, struct ctl **out, struct err *err)
 		return err_set(err, -ENOMEM, "out of memory");
 	ctl->daemon = d;
 	LIST_INIT(&ctl->clients);
+	TAILQ_INIT(&ctl->turns);
+	TAILQ_INIT(&ctl->read_only_turns);
+	uv_idle_init(&d->loop, &ctl->turn);
+	ctl->turn.data = ctl;
 	uv_pipe_init(&d->loop, &ctl->full, 0);
 	uv_pipe_init(&d->loop, &ctl->read_only, 0);
 	snprintf(ctl->full_path, sizeof(ctl->full_path), "%s/fairlead.sock", d->run_dir);
@@ -493,7 +553,7 @@ static void ctl_freed(uv_handle_t *handle)
 {
 	struct ctl *ctl = handle->data;
 
-	if (++ctl->closed == 2)
+	if (++ctl->closed == 3)
 		free(ctl);
 }
 
@@ -507,7 +567,8 @@ void ctl_close(struct ctl *ctl)
 		client_close(client);
 	unlink(ctl->full_path);
 	unlink(ctl->read_only_path);
-	/* The last of the two to be closed takes the structure with it. */
+	/* The last of the three to be closed takes the structure with it. */
+	uv_close((uv_handle_t *)&ctl->turn, ctl_freed);
 	uv_close((uv_handle_t *)&ctl->full, ctl_freed);
 	uv_close((uv_handle_t *)&ctl->read_only, ctl_freed);
 }

@@ -57,6 +57,8 @@ void daemon_stop(struct daemon *d);
 /* reload.c: the configuration file and what commands made of it. */
 int daemon_load_config(struct daemon *d, struct cfg **out, struct err *err);
 void daemon_reload(struct daemon *d);
+/* What is allowed but worth a word, at a start and at a reload. */
+void daemon_log_warnings(const struct cfg *cfg);
 /* After a change by command: keep it for a daemon that starts after a crash. */
 void daemon_keep_running_config(struct daemon *d);
 /* Does what runs differ from what the file says now? */

@@ -93,16 +93,26 @@ static void choose_hash_key(struct dataplane *dp, const struct cfg *cfg)
 	memcpy(dp->config.hash_key, words, sizeof(words));
 }
 
-static void choose_flows(struct dataplane *dp, const struct cfg *cfg)
+static __u32 flows_per_cpu(const struct cfg *cfg)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
-	__u32 per_cpu = cfg->flows / (online > 0 ? online : 1);
 
-	if (!dp->adopted)
-		dp->config.flows_per_cpu = per_cpu;
-	else if (dp->config.flows_per_cpu != per_cpu)
-		log_warn("flows: the adopted flow maps hold %u a CPU and keep that size; 'fairleadd --teardown' and a start change it",
+	return cfg->flows / (online > 0 ? online : 1);
+}
+
+void dataplane_warn_flows(const struct dataplane *dp, const struct cfg *cfg)
+{
+	if (dp->config.flows_per_cpu != flows_per_cpu(cfg))
+		log_warn("flows: the flow maps hold %u a CPU and keep that size; 'fairleadd --teardown' and a start change it",
 			 dp->config.flows_per_cpu);
+}
+
+static void choose_flows(struct dataplane *dp, const struct cfg *cfg)
+{
+	if (dp->adopted)
+		dataplane_warn_flows(dp, cfg);
+	else
+		dp->config.flows_per_cpu = flows_per_cpu(cfg);
 }
 
 static void log_flow_memory(const struct dataplane *dp)
@@ -304,7 +314,7 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 		rc = finish_new_maps(dp, err);
 	if (!rc)
 		rc = self_test(dp, err);
-	if (!rc)
+	if (!rc && !dp->adopted)
 		rc = write_config(dp, err);
 	if (rc && !dp->adopted)
 		bpffs_remove_dir(dp->pin_dir, NULL);
@@ -313,6 +323,11 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 	else
 		log_flow_memory(dp);
 	return rc;
+}
+
+int dataplane_settle(struct dataplane *dp, struct err *err)
+{
+	return dp->adopted ? write_config(dp, err) : 0;
 }
 
 void dataplane_close(struct dataplane *dp)

@@ -29,10 +29,18 @@ struct dataplane {
 /* Load the program on new or adopted maps, and test it. Attaches nothing. */
 int dataplane_open(struct dataplane *dp, const char *instance,
 		   const struct cfg *cfg, struct err *err);
+/*
+ * The program of an adopted set runs now: its hash key is the one to go on with.
+ * Until then the old program may be what balances, by the old key.
+ */
+int dataplane_settle(struct dataplane *dp, struct err *err);
 /* Close what this process holds; pins, and so traffic, stay. */
 void dataplane_close(struct dataplane *dp);
 
 void dataplane_pin_dir(const char *instance, char *path, size_t size);
+
+/* Log when cfg asks for flow maps of another size than those that are there. */
+void dataplane_warn_flows(const struct dataplane *dp, const struct cfg *cfg);
 
 /* True when cfg asks for what only a newly loaded program can do. */
 bool dataplane_needs_restart(const struct dataplane *dp, const struct cfg *cfg);

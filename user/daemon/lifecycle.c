@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From nothing to balancing, and back. The data plane stays when this ends. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
-#include <unistd.h>
 
 #include <bpf/libbpf.h>
 
@@ -20,12 +15,6 @@
 #include "fairlead.skel.h"
 #include "sys/bpffs.h"
 #include "sys/log.h"
-
-static void cfg_warn(void *context, const char *text)
-{
-	(void)context;
-	log_warn("%s", text);
-}
 
 /* Each table in use keeps a file descriptor. */
 static void raise_file_limit(void)
@@ -195,6 +184,8 @@ static int start_data_plane(struct daemon *d, struct cfg **cfg, struct err *err)
 		rc = open_kernel(d, err);
 	if (!rc)
 		rc = txn_run(d, make_first, cfg, err);
+	if (!rc)
+		rc = dataplane_settle(&d->dp, err);
 	/* A first start that failed leaves nothing behind. */
 	if (rc && d->dp.skel && !d->dp.adopted)
 		bpffs_remove_dir(d->dp.pin_dir, NULL);
@@ -213,7 +204,7 @@ int daemon_start(struct daemon *d, struct err *err)
 		return rc;
 
 	raise_file_limit();
-	cfg_warnings(cfg, cfg_warn, NULL);
+	daemon_log_warnings(cfg);
 	/* Ask first who serves the socket: nothing may be touched then. */
 	rc = ctl_open(d, &d->ctl, err);
 	if (!rc)

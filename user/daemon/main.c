@@ -49,6 +49,16 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
+static int check_instance(const struct daemon_options *o)
+{
+	struct err err;
+
+	if (!instance_check(o->instance, &err))
+		return -1;
+	fprintf(stderr, "fairleadd: %s\n", err.text);
+	return EX_USAGE;
+}
+
 /* -1: go on; else the exit status. */
 static int parse_options(int argc, char **argv, struct daemon_options *o)
 {
@@ -87,7 +97,7 @@ static int parse_options(int argc, char **argv, struct daemon_options *o)
 		}
 	}
 	if (optind == argc)
-		return -1;
+		return check_instance(o);
 	fprintf(stderr, "fairleadd: '%s' is not an option; try 'fairleadd --help'.\n",
 		argv[optind]);
 	return EX_USAGE;
@@ -103,12 +113,28 @@ static int check_config(const struct daemon_options *o, struct err *err)
 	return rc;
 }
 
+/* What we write and delete there must not be chosen by somebody else. */
+static int check_dir(const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+	    (st.st_uid == 0 || st.st_uid == geteuid()) &&
+	    !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return 0;
+	return err_set(err, -EPERM,
+		       "'%s' must be a directory that only root may write to, and no symbolic link; remove it, fairleadd makes it",
+		       path);
+}
+
 static int make_dir(const char *path, struct err *err)
 {
 	int rc;
 
-	if (mkdir(path, 0755) == 0 || errno == EEXIST)
+	if (mkdir(path, 0755) == 0)
 		return 0;
+	if (errno == EEXIST)
+		return check_dir(path, err);
 	rc = -errno;
 	return err_set(err, rc, "cannot make directory '%s': %s%s", path, strerror(-rc),
 		       rc == -EACCES ? "; fairleadd needs root" : "");
@@ -142,12 +168,9 @@ static int lock_instance(struct daemon *d, struct err *err)
 
 static int enter_instance(struct daemon *d, struct err *err)
 {
-	int rc = instance_check(d->options.instance, err);
+	int rc = make_dir(RUN_ROOT, err);
 
-	if (rc)
-		return rc;
 	snprintf(d->run_dir, sizeof(d->run_dir), "%s/%s", RUN_ROOT, d->options.instance);
-	rc = make_dir(RUN_ROOT, err);
 	if (!rc)
 		rc = make_dir(d->run_dir, err);
 	return rc ? rc : lock_instance(d, err);
@@ -155,16 +178,25 @@ static int enter_instance(struct daemon *d, struct err *err)
 
 static int teardown(struct daemon *d, struct err *err)
 {
+	const char *name = d->options.instance;
 	char pin_dir[128];
+	bool balanced;
 	int rc;
 
-	dataplane_pin_dir(d->options.instance, pin_dir, sizeof(pin_dir));
+	dataplane_pin_dir(name, pin_dir, sizeof(pin_dir));
+	balanced = access(pin_dir, F_OK) == 0;
 	rc = attach_remove(pin_dir, err);
 	if (!rc)
 		rc = bpffs_remove_dir(pin_dir, err);
 	if (rc)
 		return rc;
 	rmdir(FAIRLEAD_PIN_ROOT);
+	if (balanced)
+		log_notice("instance '%s' no longer balances: program and maps are removed",
+			   name);
+	else
+		log_notice("instance '%s' has nothing in '%s'; nothing was removed", name,
+			   pin_dir);
 	return bpffs_remove_dir(d->run_dir, err);
 }
 

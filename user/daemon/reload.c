@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -92,6 +91,17 @@ static int make_from_file(void *context, const struct plan *current, struct plan
 	return rc ? rc : txn_plan_cfg(&cfg, current, next, err);
 }
 
+static void log_warning(void *context, const char *text)
+{
+	(void)context;
+	log_warn("%s", text);
+}
+
+void daemon_log_warnings(const struct cfg *cfg)
+{
+	cfg_warnings(cfg, log_warning, NULL);
+}
+
 static void reload_done(void *context, int rc, const struct err *err,
 			const struct txn_changes *changes)
 {
@@ -104,8 +114,11 @@ static void reload_done(void *context, int rc, const struct err *err,
 			   d->options.config, changes->vips_added, changes->vips_removed,
 			   changes->backends_added, changes->backends_removed,
 			   changes->tables_changed, changes->map_writes);
-	if (!rc)
+	if (!rc) {
+		daemon_log_warnings(d->plan->cfg);
+		dataplane_warn_flows(&d->dp, d->plan->cfg);
 		daemon_keep_running_config(d);
+	}
 	sd_notify(0, "READY=1");
 }
 

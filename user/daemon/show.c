@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/cleanup.h"
+#include "core/quote.h"
 #include "daemon.h"
 #include "drop_reasons.h"
 #include "stats.h"
@@ -19,9 +20,24 @@ static json_t *integer(uint64_t value)
 	return json_integer((json_int_t)value);
 }
 
+json_t *text_json(const char *text)
+{
+	json_t *string = json_string(text);
+	_cleanup_free_ char *plain = NULL;
+	char *c;
+
+	if (string)
+		return string;
+	plain = strdup(text);
+	for (c = plain; c && *c; c++)
+		if (*c & 0x80)
+			*c = '?';
+	return plain ? json_string(plain) : NULL;
+}
+
 static json_t *string_or_null(const char *text)
 {
-	return text && *text ? json_string(text) : json_null();
+	return text && *text ? text_json(text) : json_null();
 }
 
 /* Whether the answer wants this VIP; `only` NULL: all. */
@@ -157,7 +173,7 @@ static int find_target(const struct cfg *cfg, const char *target,
 	}
 	if (*out)
 		return 0;
-	return err_set(err, -ENOENT, "no VIP and no pool is called '%.128s'", target);
+	return err_set(err, -ENOENT, "no VIP and no pool is called %s", QUOTE(target));
 }
 
 int show_backends(struct daemon *d, json_t *args, json_t **result, struct err *err)
@@ -207,10 +223,10 @@ int show_status(struct daemon *d, json_t *args, json_t **result, struct err *err
 {
 	struct backend_sums sums = count_backends(d);
 	json_t *status = json_pack(
-		"{s:s, s:s, s:i, s:o, s:s, s:b, s:s, s:s, s:i, s:i}", "version",
+		"{s:s, s:s, s:i, s:o, s:o, s:b, s:s, s:s, s:i, s:i}", "version",
 		FAIRLEAD_VERSION, "instance", d->options.instance, "pid", (int)getpid(),
 		"uptime_s", integer((uv_now(&d->loop) - d->started_ms) / 1000), "config_file",
-		d->options.config, "unsaved_changes", daemon_has_unsaved_changes(d),
+		text_json(d->options.config), "unsaved_changes", daemon_has_unsaved_changes(d),
 		"interface", d->at.interface, "attach", attach_kind_name(d->at.kind),
 		"flows_per_cpu", (int)d->dp.config.flows_per_cpu, "cpus", (int)d->dp.cpus);
 	json_t *sizes = json_pack(
@@ -309,6 +325,7 @@ int show_running(struct daemon *d, json_t *args, json_t **result, struct err *er
 	(void)args;
 	if (rc)
 		return rc;
-	*result = json_pack("{s:s, s:s}", "yaml", yaml, "file", d->options.config);
+	*result = json_pack("{s:s, s:o}", "yaml", yaml, "file",
+			    text_json(d->options.config));
 	return 0;
 }

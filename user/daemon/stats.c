@@ -11,6 +11,7 @@
 #include "daemon.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
+#include "sys/kmap.h"
 
 /* Every counter struct is an array of u64: add them up member by member. */
 static void sum_cpus(const struct daemon *d, const struct bpf_map *map, uint32_t key,
@@ -63,21 +64,27 @@ struct totals stats_totals(const struct daemon *d)
 	return t;
 }
 
+static int count_line(void *context, const void *key, const void *value)
+{
+	const struct table_line *line = value;
+	uint32_t *slots = context, i;
+
+	/* Line 0 is the header. */
+	for (i = 0; *(const uint32_t *)key && i < TABLE_LINE_SLOTS; i++)
+		slots[line->ids[i]]++;
+	return 0;
+}
+
 uint32_t *stats_slots(const struct daemon *d, uint32_t table)
 {
 	const struct kernel_table *t = &d->kernel.table[table];
 	_cleanup_free_ uint32_t *slots = calloc(65536, sizeof(*slots));
-	struct table_line line;
-	uint32_t index, i;
 
-	if (!slots || t->fd < 0)
+	if (!slots || t->fd < 0 ||
+	    kmap_walk(t->fd, sizeof(uint32_t), sizeof(struct table_line),
+		      1 + (t->size + TABLE_LINE_SLOTS - 1) / TABLE_LINE_SLOTS, count_line,
+		      slots))
 		return NULL;
-	for (index = 1; index <= (t->size + TABLE_LINE_SLOTS - 1) / TABLE_LINE_SLOTS; index++) {
-		if (bpf_map_lookup_elem(t->fd, &index, &line))
-			return NULL;
-		for (i = 0; i < TABLE_LINE_SLOTS; i++)
-			slots[line.ids[i]]++;
-	}
 	slots[0] = 0; /* slots without backend, and the end of the last line */
 	return TAKE_PTR(slots);
 }

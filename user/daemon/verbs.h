@@ -37,6 +37,12 @@ int show_status(struct daemon *d, json_t *args, json_t **result, struct err *err
 int show_counters(struct daemon *d, json_t *args, json_t **result, struct err *err);
 int show_running(struct daemon *d, json_t *args, json_t **result, struct err *err);
 
+/*
+ * JSON takes UTF-8 only. A path may be any bytes, and a sentence may be cut
+ * within a character: what is not ASCII then becomes '?'.
+ */
+json_t *text_json(const char *text);
+
 /* The string under `key`; with `required`, -EINVAL when it is missing. */
 int args_string(json_t *args, const char *key, bool required, const char **out,
 		struct err *err);

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <linux/magic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/if_addr.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/cleanup.h"
 #include "nl.h"
