@@ -45,8 +45,9 @@ seen() {
 		grep -Eo '"value":[0-9]+' | grep -o '[0-9]*$'
 }
 
-dispatcher_pins() {
-	find /sys/fs/bpf -path '*dispatch*'
+# What is left of the dispatcher and of this instance.
+pins() {
+	find /sys/fs/bpf -path '*dispatch*' -o -path "*/fairlead/$ID*"
 }
 
 # Of 60 requests each has a SYN, an ACK, a GET and a FIN at least.
@@ -98,9 +99,9 @@ stop_load
 stop fairleadd
 on fe "$O/fairleadd" --teardown --instance "$ID"
 equal "chain after teardown" count "$(chain)"
-equal "our pins" "" "$(find /sys/fs/bpf -path '*fairlead*')"
+equal "pins of the instance" "" "$(pins | grep "/$ID" || true)"
 remove_program count 90
-equal "pins of the dispatcher" "" "$(dispatcher_pins)"
+equal "pins" "" "$(pins)"
 [[ "$(on fe ip link show eth0)" != *xdp* ]] || fail "a program is attached"
 
 # Alone in the dispatcher, and alone taken away.
@@ -109,5 +110,5 @@ equal "chain of one" fairlead "$(chain)"
 check_http_spread $VIP4
 stop fairleadd
 on fe "$O/fairleadd" --teardown --instance "$ID"
-equal "pins" "" "$(dispatcher_pins)$(find /sys/fs/bpf -path '*fairlead*')"
+equal "last pins" "" "$(pins)"
 [[ "$(on fe ip link show eth0)" != *xdp* ]] || fail "a program is attached"
