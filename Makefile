@@ -89,6 +89,7 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libfairlead.a
 include $(wildcard tests/*/module.mk)
 
 KERNELS := 6.1 6.12
+KERNEL_TESTS := unit bpf net
 
 .PHONY: deps check check-root test test-kernels bench demo
 deps:
@@ -102,7 +103,7 @@ test: deps
 test-kernels: deps
 	$(Q)scripts/install-deps --kernels
 	$(Q)$(MAKE) --no-print-directory all $(UNIT) $(ROOT_TESTS)
-	$(Q)scripts/vm/test-kernels $(KERNELS)
+	$(Q)KERNEL_TESTS="$(KERNEL_TESTS)" scripts/vm/test-kernels $(KERNELS)
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)scripts/demo
