@@ -39,7 +39,8 @@ known_backend(const struct pkt *pkt, bool v6, struct ct *ct, __u16 *id)
 		return NULL;
 
 	backend = backend_get(*id);
-	if (!backend || (pkt->syn && backend->flags & BACKEND_DRAINING))
+	if (!backend || backend->flags & BACKEND_DOWN ||
+	    (pkt->syn && backend->flags & BACKEND_DRAINING))
 		return NULL;
 	if (ct->rescued)
 		ct_remember(pkt, v6, ct, *id);

@@ -99,9 +99,10 @@ enum encap {
 
 enum backend_flag {
 	BACKEND_VALID = 1 << 0,    /* the id is in use */
-	BACKEND_DRAINING = 1 << 1, /* removed: known flows only */
+	BACKEND_DRAINING = 1 << 1, /* known flows only */
 	BACKEND_RESOLVED = 1 << 2, /* MAC addresses and ifindex are good */
 	BACKEND_OUTER_V6 = 1 << 3, /* outer header is IPv6 */
+	BACKEND_DOWN = 1 << 4,     /* its known flows are chosen again */
 };
 
 /*

@@ -40,6 +40,23 @@ static void set_unresolved(struct backend *backend)
 	backend->flags &= ~BACKEND_RESOLVED;
 }
 
+static void set_down(struct backend *backend)
+{
+	backend->flags |= BACKEND_DOWN;
+}
+
+static void backend_is_down(struct world *world)
+{
+	world_backend(world, B_IPIP4, set_down);
+	table_leads_to_next(world);
+}
+
+static void backend_is_up_again(struct world *world)
+{
+	world_backend(world, B_IPIP4, NULL);
+	world_table(world, T_MAIN, WORLD_TABLE_SIZE, B_IPIP4);
+}
+
 static void backend_drains(struct world *world)
 {
 	world_backend(world, B_IPIP4, set_draining);
@@ -92,6 +109,17 @@ static const struct scenario rows[] = {
 			{ .in = { V6 }, SENT(B_IPIP4) },
 			{ .in = { OTHER_FLOW }, NEW(B_NEXT) },
 			{ .in = { V6, OTHER_FLOW }, NEW(B_NEXT) },
+		},
+	},
+	{
+		"known_flow_of_a_down_backend_is_chosen_again_and_stays",
+		.steps = {
+			{ NEW(B_IPIP4) },
+			{ .in = { V6 }, NEW(B_IPIP4) },
+			{ .before = backend_is_down, NEW(B_NEXT) },
+			{ SENT(B_NEXT) },
+			{ .in = { V6 }, NEW(B_NEXT) },
+			{ .before = backend_is_up_again, SENT(B_NEXT) },
 		},
 	},
 	{

@@ -48,6 +48,10 @@ static inline void assert_same_pool(const struct cfg_pool *a,
 	assert_int_equal(a->encap, b->encap);
 	assert_int_equal(a->gue_port, b->gue_port);
 	assert_int_equal(a->table_size, b->table_size);
+	assert_int_equal(a->algorithm, b->algorithm);
+	assert_int_equal(a->slack, b->slack);
+	assert_int_equal(a->ring_points, b->ring_points);
+	assert_int_equal(a->all_down, b->all_down);
 	assert_int_equal(a->n_backends, b->n_backends);
 	for (size_t i = 0; i < a->n_backends; i++) {
 		assert_string_equal(a->backends[i].name, b->backends[i].name);
@@ -55,6 +59,7 @@ static inline void assert_same_pool(const struct cfg_pool *a,
 					      &b->backends[i].addr),
 				 0);
 		assert_int_equal(a->backends[i].weight, b->backends[i].weight);
+		assert_int_equal(a->backends[i].state, b->backends[i].state);
 	}
 }
 

@@ -134,7 +134,7 @@ static inline struct plan *must_plan(struct cfg *cfg, const struct plan *old)
 	struct plan *plan = NULL;
 	struct err err = { 0 };
 
-	if (plan_make(&cfg, old, &plan, &err))
+	if (plan_make(&cfg, old, NULL, &plan, &err))
 		fail_msg("%s", err.text);
 	assert_null(cfg);
 	return plan;

@@ -69,7 +69,7 @@ static inline struct plan *next_plan(struct world *world, const struct plan *pla
 	struct plan *next = NULL;
 
 	if (plan->cfg && world_below(world, 6) == 0) {
-		assert_int_equal(plan_release(plan, drop_all, NULL, &next, NULL), 0);
+		assert_int_equal(plan_release(plan, NULL, drop_all, NULL, &next, NULL), 0);
 		return next;
 	}
 	do {

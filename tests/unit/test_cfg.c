@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "abi.h"
+#include "core/table.h"
 
 static const char full[] = "interface: eth0\n"
 			   "attach: native\n"
@@ -22,9 +23,14 @@ static const char full[] = "interface: eth0\n"
 			   "    encap: gue\n"
 			   "    gue_port: 6081\n"
 			   "    table_size: 251\n"
+			   "    algorithm: capped\n"
+			   "    slack: 3\n"
+			   "    ring_points: 99\n"
+			   "    all_down: drop\n"
 			   "    backends:\n"
 			   "      - address: 10.1.0.12\n"
 			   "        weight: 0\n"
+			   "        state: drain\n"
 			   "      - address: 2001:DB8::0:11\n"
 			   "        name: a-1\n"
 			   "        weight: 65535\n"
@@ -80,14 +86,20 @@ static void a_named_pool_has_its_keys_and_sorted_backends(void **state)
 	assert_int_equal(web->encap, ENCAP_GUE);
 	assert_int_equal(web->gue_port, 6081);
 	assert_int_equal(web->table_size, 251);
+	assert_int_equal(web->algorithm, TABLE_CAPPED);
+	assert_int_equal(web->slack, 3);
+	assert_int_equal(web->ring_points, 99);
+	assert_int_equal(web->all_down, ALL_DOWN_DROP);
 	assert_int_equal(web->pos.line, 10);
 	assert_int_equal(web->pos.column, 3);
 	assert_int_equal(web->n_backends, 2);
 	assert_string_equal(web->backends[0].name, "10.1.0.12");
 	assert_int_equal(web->backends[0].weight, 0);
+	assert_int_equal(web->backends[0].state, ADMIN_DRAIN);
 	assert_string_equal(web->backends[1].name, "a-1");
 	assert_int_equal(web->backends[1].weight, 65535);
-	assert_int_equal(web->backends[1].pos.line, 17);
+	assert_int_equal(web->backends[1].state, ADMIN_UP);
+	assert_int_equal(web->backends[1].pos.line, 22);
 	assert_int_equal(web->backends[1].pos.column, 9);
 	assert_string_equal(addr_format(&web->backends[1].addr, text),
 			    "2001:db8::11");
@@ -115,6 +127,10 @@ static void a_vip_without_pool_has_a_private_one_of_its_name(void **state)
 	assert_int_equal(pool->table_size, TABLE_SIZE_DEFAULT);
 	assert_int_equal(pool->gue_port, GUE_PORT_DEFAULT);
 	assert_int_equal(pool->encap, ENCAP_IPIP);
+	assert_int_equal(pool->algorithm, TABLE_MAGLEV);
+	assert_int_equal(pool->slack, 0);
+	assert_int_equal(pool->ring_points, TABLE_RING_POINTS_DEFAULT);
+	assert_int_equal(pool->all_down, ALL_DOWN_ALL);
 }
 
 static void what_the_file_does_not_say_has_its_default(void **state)
@@ -214,10 +230,15 @@ static void the_written_file_is_what_an_operator_would_write(void **state)
 			    "  web:\n"
 			    "    encap: gue\n"
 			    "    gue_port: 6081\n"
+			    "    algorithm: capped\n"
 			    "    table_size: 251\n"
+			    "    slack: 3\n"
+			    "    ring_points: 99\n"
+			    "    all_down: drop\n"
 			    "    backends:\n"
 			    "    - address: 10.1.0.12\n"
 			    "      weight: 0\n"
+			    "      state: drain\n"
 			    "    - address: 2001:db8::11\n"
 			    "      name: a-1\n"
 			    "      weight: 65535\n"
@@ -277,7 +298,27 @@ static void random_backends(FILE *f, const char *indent, unsigned int *seed)
 				i);
 		if (pick(seed, 2))
 			fprintf(f, "%s  weight: %u\n", indent, pick(seed, 65536));
+		if (pick(seed, 2))
+			fprintf(f, "%s  state: %s\n", indent,
+				admin_state_name(pick(seed, ADMIN__MAX)));
 	}
+}
+
+static void random_table_keys(FILE *f, const char *indent, unsigned int *seed)
+{
+	enum table_algorithm algorithm = pick(seed, TABLE__MAX);
+
+	/* A ring of such weights has more points than are allowed. */
+	if (algorithm != TABLE_RING)
+		fprintf(f, "%salgorithm: %s\n", indent,
+			table_algorithm_name(algorithm));
+	if (pick(seed, 2))
+		fprintf(f, "%sslack: %u\n", indent, pick(seed, 101));
+	if (pick(seed, 2))
+		fprintf(f, "%sring_points: %u\n", indent, 1 + pick(seed, 500));
+	if (pick(seed, 2))
+		fprintf(f, "%sall_down: %s\n", indent,
+			all_down_name(pick(seed, ALL_DOWN__MAX)));
 }
 
 static void random_pool_keys(FILE *f, const char *indent, unsigned int *seed)
@@ -292,6 +333,7 @@ static void random_pool_keys(FILE *f, const char *indent, unsigned int *seed)
 	if (pick(seed, 2))
 		fprintf(f, "%stable_size: %d\n", indent,
 			sizes[pick(seed, ARRAY_SIZE(sizes))]);
+	random_table_keys(f, indent, seed);
 	random_backends(f, indent, seed);
 }
 
@@ -408,6 +450,14 @@ static void what_is_allowed_but_doubtful_is_warned_of(void **state)
 		1, "table_size 251 is less than 100 slots");
 	assert_warns("interface: eth0\n" KEY "pools: {p: {gue_port: 99}}\n", 1,
 		     "gue_port is not used");
+	assert_warns("interface: eth0\n" KEY "pools: {p: {slack: 1}}\n", 1,
+		     "slack is not used, as algorithm is maglev");
+	assert_warns("interface: eth0\n" KEY
+		     "pools: {p: {algorithm: capped, ring_points: 9}}\n",
+		     1, "ring_points is not used, as algorithm is capped");
+	assert_warns("interface: eth0\n" KEY
+		     "pools: {p: {algorithm: capped, slack: 1}}\n",
+		     0, NULL);
 }
 
 static void a_file_is_loaded_and_named_in_messages(void **state)

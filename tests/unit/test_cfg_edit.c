@@ -96,6 +96,10 @@ static void assert_refuses(const struct edit *edit, int code, const char *senten
 	assert_same_cfg(cfg, untouched);
 }
 
+#define VIP_OPTIONS                                                \
+	"pool, encap, gue_port, algorithm, table_size, slack, "     \
+	"ring_points, all_down"
+
 /* The base with other vips. */
 #define POOLS                                                               \
 	"interface: eth0\npools:\n  api: {}\n  web:\n    table_size: 251\n" \
@@ -176,6 +180,16 @@ static void vip_set_changes_the_private_pool_or_moves_to_a_named_one(void **stat
 		  NULL,
 		  { { "table_size", "509" }, { "encap", "gue" } } },
 	};
+	static const struct edit table[] = {
+		{ VIP_SET,
+		  EMPTY,
+		  NULL,
+		  { { "algorithm", "ring" }, { "ring_points", "40" } } },
+		{ VIP_SET,
+		  EMPTY,
+		  NULL,
+		  { { "slack", "2" }, { "all_down", "drop" } } },
+	};
 	static const struct edit pool[] = {
 		{ VIP_SET, EMPTY, NULL, { { "pool", "web" } } },
 	};
@@ -188,8 +202,29 @@ static void vip_set_changes_the_private_pool_or_moves_to_a_named_one(void **stat
 	assert_gives(keys, 1,
 		     POOLS VIPS "- {address: '" EMPTY "', table_size: 509, "
 				"encap: gue}\n");
+	assert_gives(table, 2,
+		     POOLS VIPS "- {address: '" EMPTY "', algorithm: ring, "
+				"ring_points: 40, slack: 2, all_down: drop}\n");
 	assert_gives(pool, 1, POOLS VIPS "- {address: '" EMPTY "', pool: web}\n");
 	assert_gives(other, 2, base);
+}
+
+static void a_backend_is_drained_taken_down_and_brought_up(void **state)
+{
+	static const struct edit drain[] = {
+		{ BACKEND_SET, OWN, "10.2.0.1", { { "state", "drain" } } },
+	};
+	static const struct edit down_and_up[] = {
+		{ BACKEND_SET, OWN, "10.2.0.1", { { "state", "down" } } },
+		{ BACKEND_SET, OWN, "10.2.0.1", { { "state", "up" } } },
+	};
+
+	(void)state;
+	assert_gives(drain, 1,
+		     POOLS "vips:\n- {address: '" SHARED "', pool: web}\n"
+			   "- {address: '" OWN "', encap: gue, backends: "
+			   "[{address: 10.2.0.1, state: drain}]}\n" VIP_EMPTY);
+	assert_gives(down_and_up, 2, base);
 }
 
 static void backends_are_edited_by_name_and_by_address(void **state)
@@ -240,16 +275,28 @@ static void bad_vip_edits_are_refused(void **state)
 		  "web" },
 		{ { VIP_ADD, NEW, NULL, { { "weight", "1" } } },
 		  -EINVAL,
-		  "vip '" NEW "': option 'weight' is not known; allowed: pool, "
-		  "encap, gue_port, table_size" },
+		  "vip '" NEW "': option 'weight' is not known; allowed: "
+		  VIP_OPTIONS },
 		{ { VIP_ADD, NEW, NULL, { { "address", "1.2.3.4:1/tcp" } } },
 		  -EINVAL,
-		  "vip '" NEW "': option 'address' is not known; allowed: pool, "
-		  "encap, gue_port, table_size" },
+		  "vip '" NEW
+		  "': option 'address' is not known; allowed: " VIP_OPTIONS },
 		{ { VIP_ADD, NEW, NULL, { { "gue_port", "65536" } } },
 		  -EINVAL,
 		  "vip '" NEW "': gue_port '65536' is out of range; allowed: 1 "
 		  "to 65535" },
+		{ { VIP_ADD, NEW, NULL, { { "algorithm", "ketama" } } },
+		  -EINVAL,
+		  "vip '" NEW "': table algorithm 'ketama' is not known; allowed "
+		  "are maglev, capped, ring and rendezvous" },
+		{ { VIP_SET, OWN, NULL, { { "slack", "101" } } },
+		  -EINVAL,
+		  "vip '" OWN "': slack '101' is out of range; allowed: 0 to "
+		  "100" },
+		{ { VIP_SET, OWN, NULL, { { "all_down", "open" } } },
+		  -EINVAL,
+		  "vip '" OWN "': all_down 'open' is not known; allowed: all, "
+		  "drop" },
 		{ { VIP_ADD, NEW, NULL, { { "encap", "gue" }, { "encap", "gue" } } },
 		  -EINVAL,
 		  "vip '" NEW "': option 'encap' is given twice; allowed: "
@@ -257,7 +304,7 @@ static void bad_vip_edits_are_refused(void **state)
 		{ { VIP_ADD, NEW, NULL, { { "pool", "web" }, { "encap", "gue" } } },
 		  -EINVAL,
 		  "vip '" NEW
-		  "': encap, gue_port and table_size belong to pool "
+		  "': all options but pool belong to pool "
 		  "'web', which vips share; change them under 'pools' in the "
 		  "configuration file and reload it" },
 		{ { VIP_ADD, NEW, NULL, { { "table_size", "65536" } } },
@@ -269,11 +316,10 @@ static void bad_vip_edits_are_refused(void **state)
 		  "vip '" NEW "' does not exist" },
 		{ { VIP_SET, OWN, NULL, { { 0 } } },
 		  -EINVAL,
-		  "vip '" OWN "': nothing to set; allowed: pool, encap, "
-		  "gue_port, table_size" },
+		  "vip '" OWN "': nothing to set; allowed: " VIP_OPTIONS },
 		{ { VIP_SET, SHARED, NULL, { { "encap", "gue" } } },
 		  -EINVAL,
-		  "vip '" SHARED "': encap, gue_port and table_size belong to "
+		  "vip '" SHARED "': all options but pool belong to "
 		  "pool 'web', which vips share; change them under 'pools' in "
 		  "the configuration file and reload it" },
 		{ { VIP_SET, OWN, NULL, { { "pool", "web" } } },
@@ -327,6 +373,10 @@ static void bad_backend_edits_are_refused(void **state)
 		  -EINVAL,
 		  "vip '" SHARED "' uses pool 'web'; edit the backends of the "
 		  "pool: fairlead backend add|set|del web ..." },
+		{ { BACKEND_SET, "web", "web-1", { { "state", "off" } } },
+		  -EINVAL,
+		  "pool 'web': state 'off' is not known; "
+		  "allowed: up, drain, down" },
 		{ { BACKEND_ADD, "web", "10.1.0.11", { { 0 } } },
 		  -EEXIST,
 		  "pool 'web': backend address '10.1.0.11' exists already, as "
@@ -352,7 +402,7 @@ static void bad_backend_edits_are_refused(void **state)
 		{ { BACKEND_ADD, "web", "10.1.0.1", { { "address", "1" } } },
 		  -EINVAL,
 		  "pool 'web': option 'address' is not known; allowed: name, "
-		  "weight" },
+		  "weight, state" },
 		{ { BACKEND_SET, "web", "web-2", { { "weight", "1" } } },
 		  -ENOENT,
 		  "pool 'web': backend 'web-2' does not exist" },
@@ -361,7 +411,8 @@ static void bad_backend_edits_are_refused(void **state)
 		  "pool 'web': backend '10.1.0.12' exists already" },
 		{ { BACKEND_SET, "web", "web-1", { { 0 } } },
 		  -EINVAL,
-		  "pool 'web': nothing to set; allowed: name, weight" },
+		  "pool 'web': nothing to set; allowed: name, weight, "
+		  "state" },
 		{ { BACKEND_DEL, "web", "web-2", { { 0 } } },
 		  -ENOENT,
 		  "pool 'web': backend 'web-2' does not exist" },
@@ -410,7 +461,7 @@ static void an_edit_that_the_check_refuses_leaves_the_source(void **state)
 
 	(void)state;
 	assert_int_equal(cfg_clone(cfg, &clone, &err), 0);
-	for (int i = 0; i < 249; i++) {
+	for (int i = 0; i < 248; i++) {
 		assert_int_equal(cfg_check(clone, &err), 0);
 		snprintf(address, sizeof(address), "10.3.0.%d", i);
 		assert_int_equal(
@@ -419,9 +470,9 @@ static void an_edit_that_the_check_refuses_leaves_the_source(void **state)
 	assert_int_equal(cfg_check(clone, &err), -EINVAL);
 	assert_string_equal(
 		err.text,
-		"t.yaml:3:3: pool 'web': table_size 251 is smaller "
-		"than the number of backends, 252; allowed: a prime of "
-		"at least that");
+		"t.yaml:3:3: pool 'web': table_size 251 is not "
+		"above the number of backends, 251; allowed: a prime above "
+		"that");
 	assert_same_cfg(cfg, untouched);
 }
 
@@ -534,6 +585,7 @@ int main(void)
 		cmocka_unit_test(a_deleted_vip_takes_its_private_pool_along),
 		cmocka_unit_test(
 			vip_set_changes_the_private_pool_or_moves_to_a_named_one),
+		cmocka_unit_test(a_backend_is_drained_taken_down_and_brought_up),
 		cmocka_unit_test(backends_are_edited_by_name_and_by_address),
 		cmocka_unit_test(bad_vip_edits_are_refused),
 		cmocka_unit_test(bad_backend_edits_are_refused),

@@ -13,7 +13,9 @@ struct row {
 #define ROOT_KEYS                                                         \
 	"interface, attach, dispatcher, hash_key, flows, tunnel_source, " \
 	"pools, vips"
-#define POOL_KEYS     "encap, gue_port, table_size, backends"
+#define POOL_KEYS                                               \
+	"encap, gue_port, algorithm, table_size, slack, ring_points, " \
+	"all_down, backends"
 #define VIP_KEYS      "address, pool, " POOL_KEYS
 #define VIP(keys)     IF "vips:\n- {address: '203.0.113.10:443/tcp', " keys "}\n"
 #define BACKEND(keys) IF "pools:\n  web:\n    backends:\n    - {" keys "}\n"
@@ -57,7 +59,7 @@ static void unknown_keys_are_refused_with_the_known_ones(void **state)
 		  "3:3: key 'x' is not known in a vip; allowed: " VIP_KEYS },
 		{ BACKEND("address: 10.0.0.1, wieght: 2"),
 		  "5:27: pool 'web': backend '10.0.0.1': key 'wieght' is not "
-		  "known in a backend; allowed: address, name, weight" },
+		  "known in a backend; allowed: address, name, weight, state" },
 		{ IF "tunnel_source: {ipv5: 10.0.0.1}\n",
 		  "2:17: key 'ipv5' is not known in tunnel_source; allowed: "
 		  "ipv4, ipv6" },
@@ -250,6 +252,24 @@ static void values_of_pools_and_vips_are_refused_with_what_is_allowed(void **sta
 		  "2:25: pool 'w': table_size '655374' is out of range; "
 		  "allowed: "
 		  "251 to 655373" },
+		{ IF "pools: {w: {algorithm: Maglev}}\n",
+		  "2:24: pool 'w': table algorithm 'Maglev' is not known; "
+		  "allowed are maglev, capped, ring and rendezvous" },
+		{ IF "pools: {w: {slack: 101}}\n",
+		  "2:20: pool 'w': slack '101' is out of range; allowed: 0 to "
+		  "100" },
+		{ IF "pools: {w: {slack: 1%}}\n",
+		  "2:20: pool 'w': slack '1%' is not a number; allowed: 0 to "
+		  "100" },
+		{ IF "pools: {w: {ring_points: 0}}\n",
+		  "2:26: pool 'w': ring_points '0' is out of range; allowed: 1 "
+		  "to 65535" },
+		{ IF "pools: {w: {all_down: pass}}\n",
+		  "2:23: pool 'w': all_down 'pass' is not known; allowed: all, "
+		  "drop" },
+		{ BACKEND("address: 10.0.0.1, state: active"),
+		  "5:34: pool 'web': backend '10.0.0.1': state 'active' is not "
+		  "known; allowed: up, drain, down" },
 		{ BACKEND("address: 10.0.0.1, weight: 65536"),
 		  "5:35: pool 'web': backend '10.0.0.1': weight '65536' is out "
 		  "of range; allowed: 0 to 65535" },
@@ -353,21 +373,21 @@ static void what_is_missing_or_does_not_fit_together_is_refused(void **state)
 	check_rows(rows, ARRAY_SIZE(rows));
 }
 
-static void a_table_has_a_slot_for_each_backend(void **state)
+static void a_table_has_more_slots_than_backends(void **state)
 {
 	char yaml[16384];
 	int n = snprintf(yaml, sizeof(yaml),
 			 IF "pools:\n  web:\n    table_size: 251\n"
 			    "    backends:\n");
 	struct row row = {
-		yaml, "3:3: pool 'web': table_size 251 is smaller than the "
-		      "number of backends, 252; allowed: a prime of at "
-		      "least that"
+		yaml, "3:3: pool 'web': table_size 251 is not above the "
+		      "number of backends, 251; allowed: a prime above "
+		      "that"
 	};
 
 	(void)state;
-	for (int i = 0; i < 252; i++) {
-		if (i == 251) {
+	for (int i = 0; i < 251; i++) {
+		if (i == 250) {
 			struct cfg *cfg = must_parse(yaml);
 
 			cfg_free(&cfg);
@@ -512,7 +532,7 @@ int main(void)
 		cmocka_unit_test(a_bad_hash_key_is_refused_and_not_quoted),
 		cmocka_unit_test(
 			what_is_missing_or_does_not_fit_together_is_refused),
-		cmocka_unit_test(a_table_has_a_slot_for_each_backend),
+		cmocka_unit_test(a_table_has_more_slots_than_backends),
 		cmocka_unit_test(what_yaml_has_and_we_do_not_is_refused),
 		cmocka_unit_test(text_that_is_no_yaml_is_refused_where_it_stops),
 		cmocka_unit_test(a_nul_byte_ends_no_text_early),

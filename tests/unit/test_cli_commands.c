@@ -4,7 +4,8 @@
 
 #define VIP                                                                   \
 	"{\"address\": \"203.0.113.10:443/tcp\", \"pool\": \"web\", "         \
-	"\"encap\": \"ipip\", \"table_size\": 65537, "                        \
+	"\"encap\": \"ipip\", \"algorithm\": \"maglev\", "                \
+	"\"table_size\": 65537, "                                           \
 	"\"digest\": \"0123456789abcdef\", \"backends\": 3, \"packets\": 7, " \
 	"\"bytes\": 8, \"new_flows\": 9, \"drops\": 0}"
 #define BACKEND(state, problem)                                              \
@@ -17,14 +18,22 @@
 	"\"uptime_s\": 2, \"config_file\": \"/etc/fairlead.yaml\", "    \
 	"\"unsaved_changes\": false, \"interface\": \"eth0\", "         \
 	"\"attach\": \"native\", \"flows_per_cpu\": 3, \"cpus\": 2, "   \
-	"\"vips\": 1, \"pools\": 1, \"backends\": 3, "                  \
+	"\"vips\": 1, \"pools\": 1, \"tables\": 1, \"backends\": 3, " \
 	"\"backends_draining\": 0, \"backends_unresolved\": 0, "        \
-	"\"changes_applied\": 1, \"changes_failed\": 0, \"last_error\": null}"
+	"\"changes_applied\": 1, \"changes_failed\": 0, "                \
+	"\"map_writes\": 9, \"last_plan_ms\": 0.25, "                   \
+	"\"last_build_ms\": 1.5, \"last_commit_ms\": 12.0, "            \
+	"\"last_error\": null}"
 #define COUNTERS                                                             \
 	"{\"passed\": 1, \"sent_tx\": 2, \"sent_redirect\": 3, \"drops\": [" \
 	"{\"reason\": \"fragment\", \"packets\": 0, \"bytes\": 0}, "         \
 	"{\"reason\": \"too_big\", \"packets\": 4, \"bytes\": 6000}], "      \
 	"\"vips\": [], \"backends\": []}"
+
+#define PREVIEW(change, percent)                                           \
+	"{\"address\": \"192.0.2.1:80/tcp\", \"change\": \"" change    \
+	"\", \"slots\": 65537, \"moved\": 1638, \"moved_percent\": " percent \
+	", \"flows\": 10, \"flows_on_moved\": 1}"
 
 #define REFUSAL(code)                                              \
 	"{\"id\": 1, \"ok\": false, \"error\": {\"code\": \"" code \
@@ -111,7 +120,7 @@ static void answers_are_printed_as_asked_for(void **state)
 	} rows[] = {
 		{ "-o vip show", FAKE_OK("{\"vips\": [" VIP "]}"),
 		  "address 203.0.113.10:443/tcp pool web encap ipip "
-		  "table_size 65537 digest 0123456789abcdef backends 3 "
+		  "algorithm maglev table_size 65537 digest 0123456789abcdef backends 3 "
 		  "packets 7 bytes 8 new_flows 9 drops 0\n" },
 		{ "vip show", FAKE_OK("{\"vips\": []}"), "" },
 		{ "-j vip show", FAKE_OK("{\"vips\": [], \"later\": 1}"),
@@ -143,15 +152,28 @@ static void answers_are_printed_as_asked_for(void **state)
 		  "version 0.1.0 instance main pid 1 uptime_s 2 "
 		  "config_file /etc/fairlead.yaml unsaved_changes false "
 		  "interface eth0 attach native flows_per_cpu 3 cpus 2 vips 1 "
-		  "pools 1 backends 3 backends_draining 0 "
+		  "pools 1 tables 1 backends 3 backends_draining 0 "
 		  "backends_unresolved 0 changes_applied 1 changes_failed 0 "
-		  "last_error -\n" },
+		  "map_writes 9 last_plan_ms 0.250 last_build_ms 1.500 "
+		  "last_commit_ms 12.000 last_error -\n" },
 		{ "apply /dev/null",
 		  FAKE_OK("{\"changes\": {\"vips\": 1, \"note\": \"x\", "
 			  "\"more\": [1, 2]}}"),
 		  "vips  1\n"
 		  "note  x\n"
 		  "more  [1,2]\n" },
+		{ "apply --dry-run /dev/null",
+		  FAKE_OK("{\"changes\": {\"vips_added\": 1}, \"vips\": ["
+			  PREVIEW("unchanged", "0") ", " PREVIEW("changed", "2.5")
+			  "]}"),
+		  "changes\n"
+		  "vips_added  1\n"
+		  "\n"
+		  "vips\n"
+		  "address           change   slots  moved  moved_percent  flows  "
+		  "flows_on_moved\n"
+		  "192.0.2.1:80/tcp  changed  65537   1638          2.500     10  "
+		  "             1\n" },
 	};
 
 	(void)state;
@@ -276,7 +298,7 @@ static void usage_errors_go_to_stderr_with_status_64(void **state)
 		{ "vip --frob show", "unknown option '--frob'" },
 		{ "vip show --frob", "unknown option '--frob'" },
 		{ "vip show --frob", "expected --json, --pretty, --oneline, "
-				     "--all, --instance, --socket, --help or --version" },
+				     "--all, --dry-run, --instance, --socket, --help or --version" },
 		{ "backend add V B weight -1", "unknown option '-1': expected --json" },
 		{ "backend add V B --weight 3",
 		  "'--weight' has no dashes in 'backend add': weight NUMBER" },

@@ -50,6 +50,8 @@ static char *verb_entry(const struct verb *verb)
 	print_places(file, verb->args);
 	if (verb->flags & VERB_ALL)
 		fputs(" Op Fl Fl all", file);
+	if (verb->flags & VERB_DRY_RUN)
+		fputs(" Op Fl Fl dry-run", file);
 	fputc('\n', file);
 	fclose(file);
 	return text;
@@ -228,7 +230,7 @@ static void assert_command_lines(const char *text)
 static void examples_of_commands_are_right(void **state)
 {
 	(void)state;
-	assert_int_equal(for_each_example(COMMAND_PAGE, assert_command_lines), 4);
+	assert_int_equal(for_each_example(COMMAND_PAGE, assert_command_lines), 5);
 }
 
 static void the_listing_has_each_command_and_option_on_a_line(void **state)
@@ -283,8 +285,14 @@ static void completion_offers_what_the_table_has(void **state)
 	} rows[] = {
 		{ "v", " version vip \n" },
 		{ "show ''", " counters status \n" },
-		{ "vip add V ''", " pool encap gue_port table_size \n" },
+		{ "vip add V ''",
+		  " pool encap gue_port algorithm table_size slack "
+		  "ring_points all_down \n" },
 		{ "vip add V encap ''", " ipip gue \n" },
+		{ "vip set V algorithm ''", " maglev capped ring rendezvous \n" },
+		{ "backend set V B state ''", " up drain down \n" },
+		{ "table ''", " compare plan show \n" },
+		{ "table plan --re", " --remove \n" },
 		{ "vip add V pool p en", " encap \n" },
 		{ "-j --instance x vip d", " del \n" },
 		{ "backend-setup --no", " --no-decap \n" },

@@ -54,12 +54,8 @@ static int fake_listen(const struct fake *f, int fd)
 static void fake_serve(const struct fake *f, int listener, const char *greeting,
 		       const char *reply)
 {
-	int fd;
+	int fd = accept(listener, NULL, NULL);
 
-	/* A failed test jumps out and cleans nothing up. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	alarm(FAKE_LIFE_S);
-	fd = accept(listener, NULL, NULL);
 	if (greeting)
 		fake_say(fd, greeting);
 	if ((!greeting || *greeting) && fake_listen(f, fd)) {
@@ -73,9 +69,10 @@ static void fake_serve(const struct fake *f, int listener, const char *greeting,
 
 /*
  * No greeting: silent. An empty one: hangs up at once. No reply: silent after
- * the request.
+ * the request. A connection for each reply; the last request is kept.
  */
-static void fake_start(struct fake *f, const char *greeting, const char *reply)
+static void fake_start_replies(struct fake *f, const char *greeting,
+			       const char *const *replies, size_t n)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -91,10 +88,20 @@ static void fake_start(struct fake *f, const char *greeting, const char *reply)
 	f->pid = fork();
 	assert_true(f->pid >= 0);
 	if (f->pid == 0) {
-		fake_serve(f, listener, greeting, reply);
+		/* A failed test jumps out and cleans nothing up. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(FAKE_LIFE_S);
+		for (size_t i = 0; i < n; i++)
+			fake_serve(f, listener, greeting, replies[i]);
 		_exit(0);
 	}
 	close(listener);
+}
+
+static inline void fake_start(struct fake *f, const char *greeting,
+			      const char *reply)
+{
+	fake_start_replies(f, greeting, &reply, 1);
 }
 
 static void fake_wait(struct fake *f)

@@ -164,8 +164,8 @@ static void wrong_options_are_refused_with_a_sentence(void **state)
 		const char *text, *sentence;
 	} rows[] = {
 		{ "--instance", "option '--instance' needs a value" },
-		{ "--instance a/b", "'a/b' is not an instance name" },
-		{ "--instance=", "'' is not an instance name" },
+		{ "--instance a/b", "instance name 'a/b' is not usable" },
+		{ "--instance=", "instance name '' is not usable" },
 		{ "--json=1", "option '--json' takes no value" },
 		{ "-o -j", "does not go together" },
 		{ "-op", "does not go together" },
@@ -184,10 +184,11 @@ static void wrong_options_are_refused_with_a_sentence(void **state)
 static void instance_names_have_at_most_32_characters(void **state)
 {
 	(void)state;
-	assert_true(instance_name_valid("a-Z_09"));
-	assert_true(instance_name_valid("12345678901234567890123456789012"));
-	assert_false(instance_name_valid("123456789012345678901234567890123"));
-	assert_false(instance_name_valid(".."));
+	assert_int_equal(instance_check("a-Z_09", NULL), 0);
+	assert_int_equal(instance_check("12345678901234567890123456789012", NULL), 0);
+	assert_int_equal(instance_check("123456789012345678901234567890123", NULL),
+			 -EINVAL);
+	assert_int_equal(instance_check("..", NULL), -EINVAL);
 }
 
 static int parse_args(const char *object, const char *name, const char *text,

@@ -78,6 +78,93 @@ static void everything(struct writer *w)
 	writer_int(w, "last", 3);
 }
 
+static void pictures(struct writer *w)
+{
+	static const struct {
+		const char *name;
+		double value, mark;
+	} rows[] = {
+		{ "over", 10, 5 }, { "under", 5, 10 }, { "even", 5, 5 },
+		{ "nothing", 0, 0 },
+	};
+
+	writer_list(w, "items");
+	for (size_t i = 0; i < N(rows); i++) {
+		writer_record(w, NULL);
+		writer_str(w, "name", rows[i].name);
+		writer_real(w, "share", rows[i].value / 3, 2);
+		writer_bar(w, "bar",
+			   &(struct writer_bar){ .value = rows[i].value,
+						 .mark = rows[i].mark,
+						 .full = 10,
+						 .fill = '#' });
+		writer_close(w);
+	}
+	writer_close(w);
+}
+
+static char *render_width(size_t width)
+{
+	struct writer_settings settings = { .width = width };
+	_cleanup_writer_ struct writer *w = NULL;
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	assert_int_equal(writer_new(&settings, file, &w), 0);
+	pictures(w);
+	assert_int_equal(writer_finish(w, NULL), 0);
+	fclose(file);
+	return text;
+}
+
+static void a_bar_takes_the_room_that_is_left(void **state)
+{
+	_cleanup_free_ char *wide = render_width(26), *narrow = render_width(23);
+
+	(void)state;
+	assert_string_equal(wide, "name     share  bar\n"
+				  "over      3.33  ####|#####\n"
+				  "under     1.67  #####    |\n"
+				  "even      1.67  ####|\n"
+				  "nothing   0.00\n");
+	assert_string_equal(narrow, "name     share\n"
+				    "over      3.33\n"
+				    "under     1.67\n"
+				    "even      1.67\n"
+				    "nothing   0.00\n");
+}
+
+static void bars_are_for_people_only(void **state)
+{
+	(void)state;
+	check(WRITER_ONELINE, pictures,
+	      "name over share 3.33\nname under share 1.67\n"
+	      "name even share 1.67\nname nothing share 0.00\n");
+	check(WRITER_JSON, pictures,
+	      "{\"items\":[{\"name\":\"over\",\"share\":3.33},"
+	      "{\"name\":\"under\",\"share\":1.67},"
+	      "{\"name\":\"even\",\"share\":1.67},"
+	      "{\"name\":\"nothing\",\"share\":0.0}]}\n");
+}
+
+static void reals(struct writer *w)
+{
+	writer_real(w, "tenth", 0.1, 3);
+	writer_real(w, "none", 0.0 / 0.0, 3);
+	writer_real(w, "endless", 1.0 / 0.0, 0);
+	writer_real(w, "whole", -2.0, 0);
+}
+
+static void a_number_that_is_none_is_a_null(void **state)
+{
+	(void)state;
+	check(WRITER_ONELINE, reals, "tenth 0.100 none - endless - whole -2\n");
+	check(WRITER_JSON, reals,
+	      "{\"tenth\":0.1,\"none\":null,\"endless\":null,"
+	      "\"whole\":-2.0}\n");
+}
+
 static void an_empty_document_is_an_empty_object_and_no_text(void **state)
 {
 	(void)state;
@@ -361,6 +448,9 @@ static void a_full_device_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_bar_takes_the_room_that_is_left),
+		cmocka_unit_test(bars_are_for_people_only),
+		cmocka_unit_test(a_number_that_is_none_is_a_null),
 		cmocka_unit_test(an_empty_document_is_an_empty_object_and_no_text),
 		cmocka_unit_test(fields_are_lines_with_aligned_values),
 		cmocka_unit_test(fields_are_one_line_of_pairs_with_oneline),

@@ -126,7 +126,7 @@ static void ip4_sum_completes_to_the_checksum_of_the_header(void **state)
 		for (j = 0; j < ARRAY_SIZE(corners); j++) {
 			ident.addr.v4.s_addr = htonl(corners[i]);
 			hop.source.v4.s_addr = htonl(corners[j]);
-			outer_fill(&ident, &hop, false, &b);
+			outer_fill(&ident, &hop, 0, &b);
 			check_header(&b, 0, 20, 4);
 			check_header(&b, 0xff, 0xffff, 41);
 		}
@@ -135,7 +135,7 @@ static void ip4_sum_completes_to_the_checksum_of_the_header(void **state)
 	for (i = 0; i < 100000; i++) {
 		ident.addr = random_addr(AF_INET);
 		hop.source = random_addr(AF_INET);
-		outer_fill(&ident, &hop, false, &b);
+		outer_fill(&ident, &hop, 0, &b);
 		check_header(&b, random32(), random32(), random32());
 	}
 }
@@ -152,7 +152,7 @@ static void ident_survives_the_map(void **state)
 	for (i = 0; i < 20000; i++) {
 		ident = random_ident();
 		hop = random_hop(ident.addr.family);
-		outer_fill(&ident, i % 3 ? &hop : NULL, i % 2, &b);
+		outer_fill(&ident, i % 3 ? &hop : NULL, i % 2 ? BACKEND_DRAINING : 0, &b);
 		assert_true(outer_ident(&b, &back));
 		assert_int_equal(backend_ident_compare(&ident, &back), 0);
 		assert_int_equal(!!(b.flags & BACKEND_DRAINING), i % 2);
@@ -200,7 +200,7 @@ static void line_has_the_next_hop(void **state)
 	for (i = 0; i < 1000; i++) {
 		ident = random_ident();
 		hop = random_hop(ident.addr.family);
-		outer_fill(&ident, &hop, false, &b);
+		outer_fill(&ident, &hop, 0, &b);
 		assert_memory_equal(b.mac_dst, hop.mac_dst, 6);
 		assert_memory_equal(b.mac_src, hop.mac_src, 6);
 		assert_int_equal(b.ifindex, hop.ifindex);
@@ -224,7 +224,7 @@ static void without_next_hop_a_backend_is_not_resolved(void **state)
 	struct backend b;
 
 	(void)state;
-	outer_fill(&ident, NULL, false, &b);
+	outer_fill(&ident, NULL, 0, &b);
 	assert_int_equal(b.flags, BACKEND_VALID);
 }
 

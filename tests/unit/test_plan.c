@@ -99,7 +99,7 @@ static struct plan *must_release(const struct plan *old, bool (*drop)(void *, ui
 	struct plan *plan = NULL;
 	struct err err = { 0 };
 
-	if (plan_release(old, drop, context, &plan, &err))
+	if (plan_release(old, NULL, drop, context, &plan, &err))
 		fail_msg("%s", err.text);
 	return plan;
 }
@@ -235,7 +235,7 @@ static void check_vip(const struct plan *plan, const struct cfg_vip *vip)
 	table = plan_find_table(plan, planned->table);
 	assert_non_null(table);
 	assert_true(table->known);
-	assert_int_equal(table->size, pool->table_size);
+	assert_int_equal(table->params.size, pool->table_size);
 	assert_int_equal(table->n_members, pool->n_backends);
 	for (i = 0; i < pool->n_backends; i++) {
 		const struct plan_backend *backend;
@@ -422,7 +422,7 @@ static struct plan *adopted_from(const struct plan *plan)
 		adopted->backends[adopted->n_backends++] = plan->backends[i];
 	for (i = plan->n_tables; i-- > 0;)
 		adopted->tables[adopted->n_tables++] = (struct plan_table){
-			.id = plan->tables[i].id, .size = plan->tables[i].size };
+			.id = plan->tables[i].id, .params.size = plan->tables[i].params.size };
 	for (i = plan->n_vips; i-- > 0;)
 		adopted->vips[adopted->n_vips++] = plan->vips[i];
 	adopted->last_backend = plan->last_backend;
@@ -500,7 +500,7 @@ static void check_no_space(bool backends, bool vips, bool tables, const char *wo
 	struct plan *plan = NULL;
 	struct err err = { 0 };
 
-	assert_int_equal(plan_make(&cfg, full, &plan, &err), -ENOSPC);
+	assert_int_equal(plan_make(&cfg, full, NULL, &plan, &err), -ENOSPC);
 	assert_non_null(strstr(err.text, words));
 	/* What failed changed nothing: the configuration is the caller's. */
 	assert_non_null(cfg);

@@ -7,11 +7,11 @@
 static void table_lines_hold_the_built_slots_as_backend_ids(void **state)
 {
 	static const struct plan_member members[] = {
-		{ "a", 3, 40 }, { "b", 0, 50 }, { "c", 1, 60 },
+		{ "a", 3, 40, true }, { "b", 0, 50, true }, { "c", 1, 60, true },
 	};
 	const struct table_backend set[] = { { "a", 3 }, { "b", 0 }, { "c", 1 } };
 	const struct table_params params = { .algorithm = TABLE_MAGLEV, .size = 251 };
-	const struct plan_table table = { .id = 1, .size = 251, .members = members,
+	const struct plan_table table = { .id = 1, .params.size = 251, .members = members,
 					  .n_members = 3, .known = true };
 	_cleanup_free_ struct table_line *lines = NULL;
 	struct table_header header;
@@ -40,8 +40,8 @@ static void table_lines_hold_the_built_slots_as_backend_ids(void **state)
 
 static void table_of_nobody_has_only_empty_slots(void **state)
 {
-	static const struct plan_member members[] = { { "a", 0, 40 } };
-	struct plan_table table = { .size = 509, .members = members, .known = true };
+	static const struct plan_member members[] = { { "a", 0, 40, true } };
+	struct plan_table table = { .params.size = 509, .members = members, .known = true };
 	struct table_header header;
 	size_t n, i;
 

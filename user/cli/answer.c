@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
+#define REAL_DECIMALS 3
+
 static const char *const kind_names[] = {
 	[FIELD_STRING] = "a string",
 	[FIELD_INTEGER] = "an integer",
 	[FIELD_BOOLEAN] = "true or false",
+	[FIELD_REAL] = "a number",
 };
 _Static_assert(sizeof(kind_names) / sizeof(*kind_names) == FIELD__MAX, "kinds");
 
@@ -20,6 +23,8 @@ static bool is_kind(const json_t *value, enum field_kind kind)
 		return json_is_integer(value);
 	case FIELD_BOOLEAN:
 		return json_is_boolean(value);
+	case FIELD_REAL:
+		return json_is_number(value);
 	case FIELD__MAX:
 		break;
 	}
@@ -43,6 +48,8 @@ static void write_value(struct writer *w, const char *key, const json_t *value,
 				field ? field_tone(field, string) : TONE_PLAIN);
 	else if (json_is_integer(value))
 		writer_int(w, key, json_integer_value(value));
+	else if (json_is_real(value))
+		writer_real(w, key, json_real_value(value), REAL_DECIMALS);
 	else if (json_is_boolean(value))
 		writer_bool(w, key, json_is_true(value));
 	else

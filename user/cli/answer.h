@@ -18,6 +18,7 @@ enum field_kind {
 	FIELD_STRING,
 	FIELD_INTEGER,
 	FIELD_BOOLEAN,
+	FIELD_REAL,
 	FIELD__MAX,
 };
 

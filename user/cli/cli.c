@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "help.h"
@@ -12,6 +13,7 @@
 
 #define CONNECT_TIMEOUT_MS 10000
 #define REPLY_TIMEOUT_MS   120000
+#define LINE_WIDTH_MAX	   100
 #define OPTIONS_SHOWN_MAX  16
 
 static bool wants_colour(FILE *file)
@@ -26,6 +28,18 @@ static bool wants_colour(FILE *file)
 		return false;
 
 	return fd >= 0 && isatty(fd);
+}
+
+/* As wide as the terminal, but no wider than a person likes to read. */
+static size_t line_width(FILE *file)
+{
+	struct winsize size;
+	int fd = fileno(file);
+
+	if (fd < 0 || ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		return LINE_WIDTH_MAX;
+
+	return size.ws_col < LINE_WIDTH_MAX ? size.ws_col : LINE_WIDTH_MAX;
 }
 
 static int needs_command(struct cli *cli, const char *object)
@@ -117,6 +131,9 @@ static int check_options(struct cli *cli, const struct words *words, int used)
 	if (cli->options.all && !(verb->flags & VERB_ALL))
 		return cli_fail_usage(cli, "'%s' has no option --all",
 				      verb_name(verb, name));
+	if (cli->options.dry_run && !(verb->flags & VERB_DRY_RUN))
+		return cli_fail_usage(cli, "'%s' has no option --dry-run",
+				      verb_name(verb, name));
 
 	return EXIT_OK;
 }
@@ -204,6 +221,7 @@ int cli_main(int argc, char **argv, FILE *stdout_file, FILE *stderr_file)
 	settings.form = cli.options.form;
 	settings.all = cli.options.all;
 	settings.colour = wants_colour(stdout_file);
+	settings.width = line_width(stdout_file);
 	if (writer_new(&settings, stdout_file, &out) < 0)
 		return cli_fail(&cli, EXIT_REFUSED, "failed", "out of memory");
 

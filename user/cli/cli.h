@@ -53,6 +53,7 @@ enum verb_flag {
 	VERB_OWN_OPTIONS = 1 << 1, /* parses its words and options itself */
 	VERB_SOME_OPTION = 1 << 2, /* at least one `key value` */
 	VERB_HIDDEN = 1 << 3,
+	VERB_DRY_RUN = 1 << 4, /* takes -n, --dry-run */
 };
 
 struct verb {
@@ -82,7 +83,7 @@ struct cli_options {
 	enum writer_form form;
 	const char *instance; /* checked: letters, digits, '-', '_' */
 	const char *socket;   /* NULL: the one of the instance */
-	bool all, help, version;
+	bool all, dry_run, help, version;
 };
 
 struct cli {

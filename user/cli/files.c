@@ -5,25 +5,47 @@
 
 #include "answer.h"
 #include "call.h"
+#include "config.h"
 #include "file.h"
 #include "json_text.h"
 #include "verbs.h"
 
-static const char *file_name(const char *path)
-{
-	return strcmp(path, "-") == 0 ? "standard input" : path;
-}
-
 /* The request for apply; NULL when the text cannot be JSON. */
-static json_t *apply_args(const char *path, const char *text, size_t length)
+static json_t *apply_args(const char *path, const char *text, size_t length, bool dry_run)
 {
 	json_auto_t *args = json_object();
 
-	if (json_object_set_new(args, "file", json_text(file_name(path))) < 0 ||
-	    json_object_set_new(args, "yaml", json_stringn(text, length)) < 0)
+	if (json_object_set_new(args, "file", json_text(config_file_name(path))) < 0 ||
+	    json_object_set_new(args, "yaml", json_stringn(text, length)) < 0 ||
+	    (dry_run && json_object_set_new(args, "dry_run", json_true()) < 0))
 		return NULL;
 
 	return json_incref(args);
+}
+
+static const struct field preview_fields[] = {
+	{ .key = "address", .kind = FIELD_STRING },
+	{ .key = "change", .kind = FIELD_STRING },
+	{ .key = "slots", .kind = FIELD_INTEGER },
+	{ .key = "moved", .kind = FIELD_INTEGER },
+	{ .key = "moved_percent", .kind = FIELD_REAL },
+	{ .key = "flows", .kind = FIELD_INTEGER },
+	{ .key = "flows_on_moved", .kind = FIELD_INTEGER },
+};
+
+/* For people, only what would change. */
+static bool is_unchanged(const json_t *vip)
+{
+	const char *change = json_string_value(json_object_get(vip, "change"));
+
+	return change && !strcmp(change, "unchanged");
+}
+
+static int write_preview(struct writer *w, const json_t *result, struct err *err)
+{
+	return answer_list(w, result, "vips", preview_fields,
+			   sizeof(preview_fields) / sizeof(*preview_fields),
+			   is_unchanged, err);
 }
 
 int cmd_apply(struct cli *cli, int argc, char **argv)
@@ -41,35 +63,20 @@ int cmd_apply(struct cli *cli, int argc, char **argv)
 	if (file_read(path, &text, &length, &err) < 0)
 		return cli_fail_err(cli, &err);
 
-	args = apply_args(path, text, length);
+	args = apply_args(path, text, length, cli->options.dry_run);
 	if (!args)
 		return cli_fail(cli, EXIT_REFUSED, "invalid",
-				"'%s' is not UTF-8 text", file_name(path));
+				"'%s' is not UTF-8 text", config_file_name(path));
 
 	status = cli_call(cli, CALL_CHANGE, "apply", args, &result);
 	if (status)
 		return status;
 
-	if (answer_record(cli->out, result, "changes", &err) < 0)
+	if (answer_record(cli->out, result, "changes", &err) < 0 ||
+	    (cli->options.dry_run && write_preview(cli->out, result, &err) < 0))
 		return cli_fail_answer(cli, "apply", &err);
 
 	return EXIT_OK;
-}
-
-static int load(const char *path, struct cfg **out, struct err *err)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t length;
-	int r;
-
-	if (strcmp(path, "-") != 0)
-		return cfg_load_file(path, out, err);
-
-	r = file_read(path, &text, &length, err);
-	if (r < 0)
-		return r;
-
-	return cfg_parse_yaml(text, length, file_name(path), out, err);
 }
 
 static void write_warning(void *context, const char *text)
@@ -92,7 +99,7 @@ int cmd_check(struct cli *cli, int argc, char **argv)
 	_cleanup_cfg_ struct cfg *cfg = NULL;
 	struct writer *w = cli->out;
 	struct err err = {};
-	int r = load(path, &cfg, &err);
+	int r = config_load(path, &cfg, &err);
 
 	(void)argc;
 	(void)argv;
@@ -101,7 +108,7 @@ int cmd_check(struct cli *cli, int argc, char **argv)
 	if (r < 0)
 		return cli_fail(cli, EXIT_REFUSED, "invalid", "%s", err.text);
 
-	writer_str(w, "file", file_name(path));
+	writer_str(w, "file", config_file_name(path));
 	writer_str(w, "interface", cfg->interface);
 	writer_int(w, "vips", (int64_t)cfg->n_vips);
 	writer_int(w, "pools", (int64_t)cfg->n_pools);

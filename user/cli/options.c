@@ -4,13 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
-#define INSTANCE_MAX 32
+#include "sys/bpffs.h"
 
 const struct option_entry option_entries[] = {
 	{'j', "json", NULL, "answer as one line of JSON"},
 	{'p', "pretty", NULL, "answer as JSON on several lines"},
 	{'o', "oneline", NULL, "answer as one line a record, key value pairs"},
 	{'a', "all", NULL, "counters: reasons that are zero, too"},
+	{'n', "dry-run", NULL, "apply: only say what would change"},
 	{0, "instance", "NAME", "talk to this instance (default: main)"},
 	{0, "socket", "PATH", "talk to the daemon at this socket"},
 	{'h', "help", NULL, "explain the command"},
@@ -27,17 +28,6 @@ struct parser {
 	int failed; /* the first failure; the rest is still read */
 };
 
-bool instance_name_valid(const char *name)
-{
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789-_";
-	size_t length = strlen(name);
-
-	return length > 0 && length <= INSTANCE_MAX &&
-	       strspn(name, allowed) == length;
-}
-
 static void set_flag(struct parser *p, char letter)
 {
 	switch (letter) {
@@ -53,6 +43,9 @@ static void set_flag(struct parser *p, char letter)
 	case 'a':
 		p->out->all = true;
 		break;
+	case 'n':
+		p->out->dry_run = true;
+		break;
 	case 'h':
 		p->out->help = true;
 		break;
@@ -64,16 +57,13 @@ static void set_flag(struct parser *p, char letter)
 
 static void set_instance(struct parser *p, const char *name)
 {
-	if (instance_name_valid(name)) {
-		p->out->instance = name;
-		return;
-	}
+	struct err *err = p->failed ? NULL : p->err;
+	int rc = instance_check(name, err);
 
-	if (!p->failed)
-		p->failed = err_set(p->err, -EINVAL,
-				    "'%s' is not an instance name: letters, "
-				    "digits, '-' and '_', at most %d of them",
-				    name, INSTANCE_MAX);
+	if (!rc)
+		p->out->instance = name;
+	else if (!p->failed)
+		p->failed = rc;
 }
 
 static void set_value(struct parser *p, const struct option_entry *entry,

@@ -39,7 +39,4 @@ int options_parse(int argc, char **argv, struct cli_options *out,
 /* Whether the word is an option, and so one that is not in the table. */
 bool options_at(const struct words *words, int at);
 
-/* Letters, digits, '-' and '_'; at most 32. */
-bool instance_name_valid(const char *name);
-
 #endif

@@ -10,10 +10,12 @@
 #define STRING(name)  .key = name, .kind = FIELD_STRING
 #define INTEGER(name) .key = name, .kind = FIELD_INTEGER
 #define BOOLEAN(name) .key = name, .kind = FIELD_BOOLEAN
+#define REAL(name)    .key = name, .kind = FIELD_REAL
 
 static const struct field vip_fields[] = {
-	{STRING("address")},	 {STRING("pool")},   {STRING("encap")},
-	{INTEGER("table_size")}, {STRING("digest")}, {INTEGER("backends")},
+	{STRING("address")},	{STRING("pool")},	 {STRING("encap")},
+	{STRING("algorithm")},	{INTEGER("table_size")}, {STRING("digest")},
+	{INTEGER("backends")},
 	{INTEGER("packets")},	 {INTEGER("bytes")}, {INTEGER("new_flows")},
 	{INTEGER("drops")},
 };
@@ -47,11 +49,16 @@ static const struct field status_fields[] = {
 	{INTEGER("cpus")},
 	{INTEGER("vips")},
 	{INTEGER("pools")},
+	{INTEGER("tables")},
 	{INTEGER("backends")},
 	{INTEGER("backends_draining")},
 	{INTEGER("backends_unresolved")},
 	{INTEGER("changes_applied")},
 	{INTEGER("changes_failed")},
+	{INTEGER("map_writes")},
+	{REAL("last_plan_ms")},
+	{REAL("last_build_ms")},
+	{REAL("last_commit_ms")},
 	{STRING("last_error"), .tone = TONE_BAD},
 };
 

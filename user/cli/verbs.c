@@ -9,13 +9,29 @@ static const struct verb_option vip_options[] = {
 	{"pool", "NAME", "share the backends of this pool with other VIPs"},
 	{"encap", "ipip|gue", "how packets travel to the backends"},
 	{"gue_port", "PORT", "UDP port of GUE, 1 to 65535"},
+	{"algorithm", "maglev|capped|ring|rendezvous",
+	 "how slots are shared out (fairlead table plan compares)"},
 	{"table_size", "PRIME", "slots in the lookup table, 251 to 655373"},
+	{"slack", "PERCENT", "capped: slots above the fair share, 0 to 100"},
+	{"ring_points", "NUMBER", "ring: points a unit of weight, 1 to 65535"},
+	{"all_down", "all|drop", "when none is usable: use all, or drop"},
 	{NULL, NULL, NULL},
 };
 
 static const struct verb_option backend_options[] = {
 	{"weight", "NUMBER", "share of new flows, 0 to 65535; 0 takes none"},
 	{"name", "NAME", "what places it in the table (default: the address)"},
+	{"state", "up|drain|down", "drain: known flows only; down: nothing"},
+	{NULL, NULL, NULL},
+};
+
+/* They may stand more than once, so table_plan.c reads them itself. */
+static const struct verb_option plan_options[] = {
+	{"--pool", "NAME", "this pool only"},
+	{"--remove", "BACKEND", "without this backend"},
+	{"--add", "BACKEND:WEIGHT", "with one more backend"},
+	{"--set", "BACKEND:WEIGHT", "with another weight"},
+	{"--down", "BACKEND", "when its checks fail: the health overlay"},
 	{NULL, NULL, NULL},
 };
 
@@ -48,8 +64,14 @@ const struct verb verbs[] = {
 	 "show how the daemon and the data plane are", 0},
 	{"show", "counters", "", NULL, cmd_show_counters,
 	 "show packets sent, passed and dropped", VERB_ALL},
+	{"table", "show", "[FILE]", NULL, cmd_table_show,
+	 "show each backend's share of the lookup table", 0},
+	{"table", "compare", "OLD NEW", NULL, cmd_table_compare,
+	 "show what moves between two files; - is what runs", VERB_ALL},
+	{"table", "plan", "[FILE]", plan_options, cmd_table_plan,
+	 "show what a change would move, by each algorithm", VERB_OWN_OPTIONS},
 	{"apply", NULL, "FILE", NULL, cmd_apply,
-	 "make a file the running configuration", 0},
+	 "make a file the running configuration", VERB_DRY_RUN},
 	{"check", NULL, "FILE", NULL, cmd_check,
 	 "check a configuration file; needs no daemon and no root", 0},
 	{"save", NULL, "[FILE]", NULL, cmd_save,
@@ -155,4 +177,6 @@ void verb_print_usage(const struct verb *verb, FILE *file)
 			o->value ? o->value : "");
 	if (verb->flags & VERB_ALL)
 		fputs(" [--all]", file);
+	if (verb->flags & VERB_DRY_RUN)
+		fputs(" [--dry-run]", file);
 }

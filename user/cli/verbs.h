@@ -51,6 +51,9 @@ verb_run cmd_edit;			 /* edit.c */
 verb_run cmd_vip_show, cmd_backend_show; /* show.c */
 verb_run cmd_show_status, cmd_show_counters;
 verb_run cmd_apply, cmd_check, cmd_save; /* files.c */
+verb_run cmd_table_show;			 /* table_show.c */
+verb_run cmd_table_compare;		 /* table_diff.c */
+verb_run cmd_table_plan;		 /* table_plan.c */
 verb_run cmd_help, cmd_version;		 /* help.c */
 
 #endif

@@ -2,6 +2,7 @@
 #include "writer.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +140,20 @@ void writer_bool(struct writer *w, const char *key, bool value)
 void writer_null(struct writer *w, const char *key)
 {
 	put(w, key, &(struct value){.kind = VALUE_NULL});
+}
+
+void writer_real(struct writer *w, const char *key, double value,
+		 unsigned int decimals)
+{
+	put(w, key,
+	    &(struct value){.kind = isfinite(value) ? VALUE_REAL : VALUE_NULL,
+			    .real = value,
+			    .decimals = decimals});
+}
+
+void writer_bar(struct writer *w, const char *key, const struct writer_bar *bar)
+{
+	put(w, key, &(struct value){.kind = VALUE_BAR, .bar = *bar});
 }
 
 int writer_finish(struct writer *w, struct err *err)

@@ -36,6 +36,7 @@ struct writer_settings {
 	enum writer_form form;
 	bool colour; /* of text; the other forms have none */
 	bool all;    /* print minor records in text, too */
+	size_t width; /* of a line of text, for bars; 0: no bars */
 };
 
 /* What a person should notice; back ends without colour ignore it. */
@@ -71,6 +72,21 @@ void writer_str_tone(struct writer *w, const char *key, const char *value,
 void writer_int(struct writer *w, const char *key, int64_t value);
 void writer_bool(struct writer *w, const char *key, bool value);
 void writer_null(struct writer *w, const char *key);
+/* A null when it is not finite. */
+void writer_real(struct writer *w, const char *key, double value,
+		 unsigned int decimals);
+
+/*
+ * A picture of a number, as the last field of an item: text alone draws it, in
+ * the room that the line has left, if any. Its figures stand in other fields.
+ */
+struct writer_bar {
+	double value, full; /* full: as long as there is room; above 0 */
+	double mark;	    /* where '|' stands; 0: nowhere */
+	char fill;
+};
+
+void writer_bar(struct writer *w, const char *key, const struct writer_bar *bar);
 
 /*
  * Print the document. Returns -EPIPE (and no sentence) when the reader has gone

@@ -61,6 +61,15 @@ static int json_close(struct writer *w)
 	return 0;
 }
 
+/* No more digits than were asked for, as far as a double can. */
+static json_t *real_json(const struct value *value)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.*f", (int)value->decimals, value->real);
+	return json_real(strtod(text, NULL));
+}
+
 static json_t *to_json(const struct value *value)
 {
 	switch (value->kind) {
@@ -70,6 +79,9 @@ static json_t *to_json(const struct value *value)
 		return json_integer(value->integer);
 	case VALUE_BOOLEAN:
 		return json_boolean(value->boolean);
+	case VALUE_REAL:
+		return real_json(value);
+	case VALUE_BAR: /* left out before */
 	case VALUE_NULL:
 		break;
 	}
@@ -78,6 +90,9 @@ static json_t *to_json(const struct value *value)
 
 static int json_value(struct writer *w, const char *key, const struct value *value)
 {
+	if (value->kind == VALUE_BAR)
+		return 0;
+
 	return attach(w->state, key, to_json(value));
 }
 
@@ -86,7 +101,9 @@ static int json_render(struct writer *w, FILE *file)
 	struct json_state *s = w->state;
 	size_t flags = w->settings.form == WRITER_JSON_PRETTY ? JSON_INDENT(2)
 							      : JSON_COMPACT;
-	_cleanup_free_ char *text = json_dumps(s->open[0], flags);
+	/* Of a real, 12 digits hide that most fractions have no end in binary. */
+	_cleanup_free_ char *text =
+		json_dumps(s->open[0], flags | JSON_REAL_PRECISION(12));
 
 	if (!text)
 		return -ENOMEM;

@@ -17,6 +17,8 @@ enum value_kind {
 	VALUE_STRING,
 	VALUE_INTEGER,
 	VALUE_BOOLEAN,
+	VALUE_REAL,
+	VALUE_BAR,
 };
 
 struct value {
@@ -25,7 +27,16 @@ struct value {
 	const char *string;
 	int64_t integer;
 	bool boolean;
+	double real;
+	unsigned int decimals;
+	struct writer_bar bar;
 };
+
+/*
+ * The bar in at most `width` characters, without blanks at its end. The caller
+ * frees it. NULL: no memory.
+ */
+char *bar_draw(const struct writer_bar *bar, size_t width);
 
 enum level {
 	LEVEL_RECORD,

@@ -5,8 +5,10 @@
  * print a block:
  *
  *   block: fields        block: list
- *   key      value       key      key
- *   longkey  value       value  value     numbers to the right
+ *   key      value       key      key    key
+ *   longkey  value       value  value    ####   numbers to the right, a bar last
+ *
+ * A bar takes the room that the other columns leave.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,12 +17,15 @@
 
 #include "writer_private.h"
 
+#define BAR_MIN 8 /* a shorter one says nothing */
+
 struct cell {
 	STAILQ_ENTRY(cell) next;
 	char *key; /* NULL in a list of plain values */
 	char *text;
 	size_t width; /* of text, in characters */
 	bool number, null;
+	struct writer_bar bar; /* full 0: it is none */
 	enum tone tone;
 };
 
@@ -178,6 +183,12 @@ static char *to_text(const struct value *value)
 		return text;
 	case VALUE_BOOLEAN:
 		return strdup(value->boolean ? "true" : "false");
+	case VALUE_REAL:
+		if (asprintf(&text, "%.*f", (int)value->decimals, value->real) < 0)
+			return NULL;
+		return text;
+	case VALUE_BAR:
+		return strdup("");
 	case VALUE_NULL:
 		break;
 	}
@@ -192,7 +203,8 @@ static int cell_add(struct row *row, const char *key, const struct value *value)
 		return -ENOMEM;
 
 	STAILQ_INSERT_TAIL(&row->cells, cell, next);
-	cell->number = value->kind == VALUE_INTEGER;
+	cell->number = value->kind == VALUE_INTEGER || value->kind == VALUE_REAL;
+	cell->bar = value->bar;
 	cell->null = value->kind == VALUE_NULL;
 	cell->tone = value->tone;
 	cell->text = to_text(value);
@@ -212,7 +224,8 @@ static int text_value(struct writer *w, const char *key, const struct value *val
 	struct text_state *s = w->state;
 	int r = 0;
 
-	if (s->skip)
+	if (s->skip || (value->kind == VALUE_BAR &&
+			w->settings.form != WRITER_TEXT))
 		return 0;
 
 	if (!s->block)
@@ -220,6 +233,18 @@ static int text_value(struct writer *w, const char *key, const struct value *val
 	if (!r && (!s->row || !key))
 		r = row_add(s);
 	return r ? r : cell_add(s->row, key, value);
+}
+
+static bool is_bar(const struct cell *cell)
+{
+	return cell->bar.full > 0;
+}
+
+static void cell_free(struct cell *cell)
+{
+	free(cell->key);
+	free(cell->text);
+	free(cell);
 }
 
 static void block_free(struct block *block)
@@ -231,9 +256,7 @@ static void block_free(struct block *block)
 		STAILQ_REMOVE_HEAD(&block->rows, next);
 		while ((cell = STAILQ_FIRST(&row->cells))) {
 			STAILQ_REMOVE_HEAD(&row->cells, next);
-			free(cell->key);
-			free(cell->text);
-			free(cell);
+			cell_free(cell);
 		}
 		free(row);
 	}
@@ -320,6 +343,58 @@ static size_t count_columns(const struct block *block)
 	return most;
 }
 
+/* What is left of the line beside the first row's other columns. */
+static size_t bar_room(const struct writer *w, const struct row *row,
+		       const size_t *widths)
+{
+	const struct cell *cell;
+	size_t used = 0;
+
+	STAILQ_FOREACH(cell, &row->cells, next)
+	used += is_bar(cell) ? 0 : *widths++ + 2;
+	return used < w->settings.width ? w->settings.width - used : 0;
+}
+
+/* A bar is the last of a row, or there is none. */
+static struct cell *row_bar(const struct row *row)
+{
+	struct cell *cell;
+
+	STAILQ_FOREACH(cell, &row->cells, next)
+	{
+		if (is_bar(cell))
+			return cell;
+	}
+	return NULL;
+}
+
+/* Without room for a bar its column goes. */
+static int draw_bars(const struct block *block, size_t room)
+{
+	struct row *row;
+
+	STAILQ_FOREACH(row, &block->rows, next)
+	{
+		struct cell *cell = row_bar(row);
+
+		if (!cell)
+			continue;
+
+		if (room < BAR_MIN) {
+			STAILQ_REMOVE(&row->cells, cell, cell, next);
+			cell_free(cell);
+			continue;
+		}
+
+		free(cell->text);
+		cell->text = bar_draw(&cell->bar, room);
+		if (!cell->text)
+			return -ENOMEM;
+		cell->width = strlen(cell->text);
+	}
+	return 0;
+}
+
 /* The widths of the columns; the caller frees them. */
 static size_t *column_widths(const struct block *block)
 {
@@ -366,6 +441,14 @@ static void print_header(const struct writer *w, FILE *file,
 	fputc('\n', file);
 }
 
+/* Nothing follows that could be seen: no blanks at the end of a line. */
+static bool ends_line(const struct cell *cell)
+{
+	const struct cell *next = STAILQ_NEXT(cell, next);
+
+	return !next || (is_bar(next) && !*next->text);
+}
+
 static void print_row(const struct writer *w, FILE *file, const struct row *row,
 		      const size_t *widths)
 {
@@ -378,7 +461,7 @@ static void print_row(const struct writer *w, FILE *file, const struct row *row,
 
 		print_blanks(file, cell->number ? pad : 0);
 		print_cell(w, file, cell);
-		if (STAILQ_NEXT(cell, next))
+		if (!ends_line(cell))
 			print_blanks(file, (cell->number ? 0 : pad) + 2);
 	}
 	fputc('\n', file);
@@ -390,7 +473,7 @@ static int print_list(const struct writer *w, FILE *file,
 	const struct row *row = STAILQ_FIRST(&block->rows);
 	_cleanup_free_ size_t *widths = column_widths(block);
 
-	if (!widths)
+	if (!widths || draw_bars(block, bar_room(w, row, widths)) < 0)
 		return -ENOMEM;
 
 	if (STAILQ_FIRST(&row->cells)->key)

@@ -54,6 +54,8 @@ struct cfg_pool cfg_pool_default(void)
 		.encap = ENCAP_IPIP,
 		.gue_port = GUE_PORT_DEFAULT,
 		.table_size = TABLE_SIZE_DEFAULT,
+		.algorithm = TABLE_MAGLEV,
+		.ring_points = TABLE_RING_POINTS_DEFAULT,
 	};
 }
 
@@ -310,4 +312,14 @@ void cfg_err_place(const struct cfg *cfg, struct cfg_pos pos, struct err *err)
 {
 	if (cfg->file[0] && pos.line)
 		err_prefix(err, "%s:%u:%u", cfg->file, pos.line, pos.column);
+}
+
+void cfg_table_params(const struct cfg_pool *pool, struct table_params *out)
+{
+	*out = (struct table_params){
+		.algorithm = pool->algorithm,
+		.size = pool->table_size,
+		.slack_percent = pool->algorithm == TABLE_CAPPED ? pool->slack : 0,
+		.ring_points = pool->algorithm == TABLE_RING ? pool->ring_points : 0,
+	};
 }

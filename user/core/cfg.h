@@ -43,10 +43,26 @@ enum attach_mode {
 	ATTACH__MAX,
 };
 
+/* What the operator wants of a backend, whatever its health. */
+enum admin_state {
+	ADMIN_UP,
+	ADMIN_DRAIN, /* known flows only; its slots are lent to others */
+	ADMIN_DOWN,  /* nothing: known flows are chosen again, too */
+	ADMIN__MAX,
+};
+
+/* What becomes of new flows when no backend of a pool is usable. */
+enum all_down {
+	ALL_DOWN_ALL,  /* as if all were (fail open), but for ADMIN_DRAIN and _DOWN */
+	ALL_DOWN_DROP, /* drop them */
+	ALL_DOWN__MAX,
+};
+
 struct cfg_backend {
 	char name[CFG_NAME_MAX + 1]; /* default: the address's canonical text */
 	struct addr addr;
 	uint32_t weight; /* 0: known flows only */
+	enum admin_state state;
 	struct cfg_pos pos;
 };
 
@@ -56,6 +72,10 @@ struct cfg_pool {
 	uint8_t encap;       /* enum encap in include/abi.h */
 	uint16_t gue_port;   /* host order; used when encap is gue */
 	uint32_t table_size; /* prime */
+	uint8_t algorithm;   /* enum table_algorithm in table.h */
+	uint8_t slack;       /* capped: percent above the fair share */
+	uint16_t ring_points; /* ring: points a unit of weight */
+	enum all_down all_down;
 	struct cfg_backend *backends;
 	size_t n_backends;
 	struct cfg_pos pos;
@@ -147,6 +167,9 @@ int cfg_backend_set(struct cfg *cfg, const char *target, const char *which,
 int cfg_backend_del(struct cfg *cfg, const char *target, const char *which,
 		    struct err *err);
 
+/* What the table builders want to know of a pool. */
+struct table_params;
+void cfg_table_params(const struct cfg_pool *pool, struct table_params *out);
 /* Puts "FILE:LINE:COLUMN: " in front when the position is in a file. */
 void cfg_err_place(const struct cfg *cfg, struct cfg_pos pos, struct err *err);
 
@@ -162,6 +185,8 @@ struct json_t;
 struct json_t *cfg_to_json(const struct cfg *cfg);
 int cfg_to_yaml(const struct cfg *cfg, char **text, struct err *err);
 
+const char *admin_state_name(enum admin_state state);
+const char *all_down_name(enum all_down policy);
 const char *encap_name(unsigned int encap);
 const char *attach_mode_name(enum attach_mode mode);
 

@@ -168,6 +168,28 @@ static int check_addresses(const struct cfg *cfg, const struct cfg_pool *pool,
 	return 0;
 }
 
+/* What only the algorithm's builder knows: tables that would take too long. */
+static int check_table(const struct cfg *cfg, const struct cfg_pool *pool,
+		       struct err *err)
+{
+	_cleanup_free_ struct table_backend *set =
+		calloc(pool->n_backends + 1, sizeof(*set));
+	struct table_params params;
+	int rc;
+
+	if (!set)
+		return err_set(err, -ENOMEM, "out of memory");
+	if (!pool->n_backends)
+		return 0;
+
+	cfg_table_params(pool, &params);
+	for (size_t i = 0; i < pool->n_backends; i++)
+		set[i] = (struct table_backend){ pool->backends[i].name,
+						 pool->backends[i].weight };
+	rc = table_check(&params, set, pool->n_backends, err);
+	return rc ? pool_fail(cfg, pool, pool->pos, err) : 0;
+}
+
 static int check_pool(const struct cfg *cfg, const struct cfg_pool *pool,
 		      struct err *err)
 {
@@ -175,18 +197,18 @@ static int check_pool(const struct cfg *cfg, const struct cfg_pool *pool,
 
 	if (rc < 0)
 		return pool_fail(cfg, pool, pool->pos, err);
-	if (pool->n_backends > pool->table_size) {
+	if (pool->n_backends >= pool->table_size) {
 		err_set(err, -EINVAL,
-			"table_size %u is smaller than the number of backends, "
-			"%zu; allowed: a prime of at least that",
+			"table_size %u is not above the number of backends, "
+			"%zu; allowed: a prime above that",
 			pool->table_size, pool->n_backends);
 		return pool_fail(cfg, pool, pool->pos, err);
 	}
 
 	rc = check_names(cfg, pool, err);
-	if (rc < 0)
-		return rc;
-	return check_addresses(cfg, pool, err);
+	if (!rc)
+		rc = check_addresses(cfg, pool, err);
+	return rc ? rc : check_table(cfg, pool, err);
 }
 
 static int check_pools(struct cfg *cfg, struct err *err)
@@ -372,6 +394,15 @@ static void warn_pool(const struct warner *warner, const struct cfg_pool *pool)
 	if (pool->encap != ENCAP_GUE && pool->gue_port != GUE_PORT_DEFAULT)
 		warn(warner, "%s %s: gue_port is not used, as encap is %s",
 		     kind, QUOTE(pool->name), encap_name(pool->encap));
+	if (pool->algorithm != TABLE_CAPPED && pool->slack)
+		warn(warner, "%s %s: slack is not used, as algorithm is %s",
+		     kind, QUOTE(pool->name),
+		     table_algorithm_name(pool->algorithm));
+	if (pool->algorithm != TABLE_RING &&
+	    pool->ring_points != TABLE_RING_POINTS_DEFAULT)
+		warn(warner, "%s %s: ring_points is not used, as algorithm is %s",
+		     kind, QUOTE(pool->name),
+		     table_algorithm_name(pool->algorithm));
 }
 
 void cfg_warnings(const struct cfg *cfg,

@@ -142,8 +142,8 @@ static int refuse_pool_options(const char *pool, struct err *err)
 {
 	return err_set(
 		err, -EINVAL,
-		"encap, gue_port and table_size belong to pool %s, which "
-		"vips share; change them under 'pools' in the "
+		"all options but pool belong to pool %s, which vips "
+		"share; change them under 'pools' in the "
 		"configuration file and reload it",
 		QUOTE(pool));
 }

@@ -18,13 +18,6 @@ void cfg_keys_add(char *text, const char *key)
 	snprintf(text + n, CFG_KEYS_MAX - n, "%s%s", n ? ", " : "", key);
 }
 
-static const char *const encap_names[] = {
-	[ENCAP_IPIP] = "ipip",
-	[ENCAP_GUE] = "gue",
-};
-_Static_assert(sizeof(encap_names) / sizeof(*encap_names) == ENCAP__MAX,
-	       "every encap has a name");
-
 static const char *const attach_names[] = {
 	[ATTACH_AUTO] = "auto",
 	[ATTACH_NATIVE] = "native",
@@ -35,18 +28,12 @@ _Static_assert(sizeof(attach_names) / sizeof(*attach_names) == ATTACH__MAX,
 
 static const char *const bool_names[] = { "false", "true" };
 
-const char *encap_name(unsigned int encap)
-{
-	return encap < ENCAP__MAX ? encap_names[encap] : "unknown";
-}
-
 const char *attach_mode_name(enum attach_mode mode)
 {
 	return mode < ATTACH__MAX ? attach_names[mode] : "unknown";
 }
 
-/* Index of the word, or -EINVAL with the list of words. */
-static int parse_word(const char *text, const char *what,
+int cfg_parse_word(const char *text, const char *what,
 		      const char *const *words, size_t n, struct err *err)
 {
 	char list[CFG_KEYS_MAX] = "";
@@ -64,8 +51,7 @@ static int parse_word(const char *text, const char *what,
 	"abcdefghijklmnopqrstuvwxyz" \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-/* Of a pool, or of a backend, whose default is an address: that may have ':'. */
-static int check_name(const char *name, const char *what, bool colon,
+int cfg_name_check(const char *name, const char *what, bool colon,
 		      struct err *err)
 {
 	size_t length = strlen(name);
@@ -86,7 +72,7 @@ static int check_name(const char *name, const char *what, bool colon,
 
 int cfg_pool_name_check(const char *name, struct err *err)
 {
-	return check_name(name, "pool name", false, err);
+	return cfg_name_check(name, "pool name", false, err);
 }
 
 /* The file. */
@@ -127,7 +113,7 @@ static json_t *get_interface(const void *object)
 static int set_attach(void *object, const char *text, struct err *err)
 {
 	struct cfg *cfg = object;
-	int mode = parse_word(text, "attach", attach_names, ATTACH__MAX, err);
+	int mode = cfg_parse_word(text, "attach", attach_names, ATTACH__MAX, err);
 
 	if (mode < 0)
 		return mode;
@@ -148,7 +134,7 @@ static json_t *get_attach(const void *object)
 static int set_dispatcher(void *object, const char *text, struct err *err)
 {
 	struct cfg *cfg = object;
-	int value = parse_word(text, "dispatcher", bool_names, 2, err);
+	int value = cfg_parse_word(text, "dispatcher", bool_names, 2, err);
 
 	if (value < 0)
 		return value;
@@ -246,7 +232,7 @@ const struct cfg_field cfg_file_fields[] = {
 
 /* tunnel_source, and addresses of backends: both ends of a tunnel. */
 
-static int parse_tunnel_end(const char *text, const char *what,
+int cfg_parse_tunnel_end(const char *text, const char *what,
 			    struct addr *out, struct err *err)
 {
 	struct addr addr;
@@ -276,7 +262,7 @@ static int set_tunnel_source(struct addr *out, int family, const char *text,
 			     const char *what, struct err *err)
 {
 	struct addr addr;
-	int rc = parse_tunnel_end(text, what, &addr, err);
+	int rc = cfg_parse_tunnel_end(text, what, &addr, err);
 
 	if (rc < 0)
 		return rc;
@@ -291,7 +277,7 @@ static int set_tunnel_source(struct addr *out, int family, const char *text,
 	return 0;
 }
 
-static json_t *get_addr(const struct addr *addr)
+json_t *cfg_addr_json(const struct addr *addr)
 {
 	char text[ADDR_TEXT_MAX];
 
@@ -312,7 +298,7 @@ static json_t *get_tunnel_ipv4(const void *object)
 {
 	const struct cfg *cfg = object;
 
-	return get_addr(&cfg->tunnel_source4);
+	return cfg_addr_json(&cfg->tunnel_source4);
 }
 
 static int set_tunnel_ipv6(void *object, const char *text, struct err *err)
@@ -327,215 +313,11 @@ static json_t *get_tunnel_ipv6(const void *object)
 {
 	const struct cfg *cfg = object;
 
-	return get_addr(&cfg->tunnel_source6);
+	return cfg_addr_json(&cfg->tunnel_source6);
 }
 
 const struct cfg_field cfg_tunnel_fields[] = {
 	{ .key = "ipv4", .set = set_tunnel_ipv4, .get = get_tunnel_ipv4 },
 	{ .key = "ipv6", .set = set_tunnel_ipv6, .get = get_tunnel_ipv6 },
-	{ .key = NULL },
-};
-
-/* Pools. */
-
-static int set_encap(void *object, const char *text, struct err *err)
-{
-	struct cfg_pool *pool = object;
-	int encap = parse_word(text, "encap", encap_names, ENCAP__MAX, err);
-
-	if (encap < 0)
-		return encap;
-
-	pool->encap = encap;
-	return 0;
-}
-
-static json_t *get_encap(const void *object)
-{
-	const struct cfg_pool *pool = object;
-
-	if (pool->encap == ENCAP_IPIP)
-		return json_null();
-	return json_string(encap_name(pool->encap));
-}
-
-static int set_gue_port(void *object, const char *text, struct err *err)
-{
-	struct cfg_pool *pool = object;
-
-	return parse_u16(text, "gue_port", 1, UINT16_MAX, &pool->gue_port, err);
-}
-
-static json_t *get_gue_port(const void *object)
-{
-	const struct cfg_pool *pool = object;
-
-	if (pool->gue_port == GUE_PORT_DEFAULT)
-		return json_null();
-	return json_integer(pool->gue_port);
-}
-
-int cfg_table_size_check(uint32_t size, struct err *err)
-{
-	uint32_t below, above;
-
-	if (size < TABLE_SIZE_MIN || size > TABLE_SIZE_MAX)
-		return err_set(
-			err, -EINVAL,
-			"table_size %u is out of range; allowed: a prime "
-			"from %u to %u",
-			size, TABLE_SIZE_MIN, TABLE_SIZE_MAX);
-	if (is_prime(size))
-		return 0;
-
-	/* Both limits are primes, so there is one on either side. */
-	primes_near(size, &below, &above);
-	return err_set(
-		err, -EINVAL,
-		"table_size %u is not a prime; the nearest primes are %u "
-		"and %u",
-		size, below, above);
-}
-
-static int set_table_size(void *object, const char *text, struct err *err)
-{
-	struct cfg_pool *pool = object;
-	uint32_t size;
-	int rc = parse_u32(text, "table_size", TABLE_SIZE_MIN, TABLE_SIZE_MAX,
-			   &size, err);
-
-	if (!rc)
-		rc = cfg_table_size_check(size, err);
-	if (rc < 0)
-		return rc;
-
-	pool->table_size = size;
-	return 0;
-}
-
-static json_t *get_table_size(const void *object)
-{
-	const struct cfg_pool *pool = object;
-
-	if (pool->table_size == TABLE_SIZE_DEFAULT)
-		return json_null();
-	return json_integer(pool->table_size);
-}
-
-const struct cfg_field cfg_pool_fields[] = {
-	{ .key = "encap", .set = set_encap, .get = get_encap },
-	{ .key = "gue_port", .set = set_gue_port, .get = get_gue_port },
-	{ .key = "table_size", .set = set_table_size, .get = get_table_size },
-	{ .key = NULL },
-};
-
-/* VIPs. */
-
-static int set_vip_address(void *object, const char *text, struct err *err)
-{
-	struct cfg_vip *vip = object;
-
-	return vip_spec_parse(text, &vip->spec, err);
-}
-
-static json_t *get_vip_address(const void *object)
-{
-	const struct cfg_vip *vip = object;
-	char text[VIP_SPEC_TEXT_MAX];
-
-	return json_string(vip_spec_format(&vip->spec, text));
-}
-
-static int set_vip_pool(void *object, const char *text, struct err *err)
-{
-	struct cfg_vip *vip = object;
-	int rc = cfg_pool_name_check(text, err);
-
-	if (rc < 0)
-		return rc;
-
-	memcpy(vip->pool, text, strlen(text) + 1);
-	return 0;
-}
-
-/* A private pool has the VIP's own text for a name and is not named. */
-static json_t *get_vip_pool(const void *object)
-{
-	const struct cfg_vip *vip = object;
-
-	return strchr(vip->pool, '/') ? json_null() : json_string(vip->pool);
-}
-
-const struct cfg_field cfg_vip_fields[] = {
-	{ .key = "address",
-	  .set = set_vip_address,
-	  .get = get_vip_address,
-	  .identity = true },
-	{ .key = "pool", .set = set_vip_pool, .get = get_vip_pool },
-	{ .key = NULL },
-};
-
-/* Backends. */
-
-int cfg_backend_set_address(void *object, const char *text, struct err *err)
-{
-	struct cfg_backend *backend = object;
-
-	return parse_tunnel_end(text, "address", &backend->addr, err);
-}
-
-static json_t *get_backend_address(const void *object)
-{
-	const struct cfg_backend *backend = object;
-
-	return get_addr(&backend->addr);
-}
-
-static int set_backend_name(void *object, const char *text, struct err *err)
-{
-	struct cfg_backend *backend = object;
-	int rc = check_name(text, "name", true, err);
-
-	if (rc < 0)
-		return rc;
-
-	memcpy(backend->name, text, strlen(text) + 1);
-	return 0;
-}
-
-static json_t *get_backend_name(const void *object)
-{
-	const struct cfg_backend *backend = object;
-	char addr[ADDR_TEXT_MAX];
-
-	if (!strcmp(backend->name, addr_format(&backend->addr, addr)))
-		return json_null();
-	return json_string(backend->name);
-}
-
-static int set_weight(void *object, const char *text, struct err *err)
-{
-	struct cfg_backend *backend = object;
-
-	return parse_u32(text, "weight", 0, CFG_WEIGHT_MAX, &backend->weight,
-			 err);
-}
-
-static json_t *get_weight(const void *object)
-{
-	const struct cfg_backend *backend = object;
-
-	if (backend->weight == 1)
-		return json_null();
-	return json_integer(backend->weight);
-}
-
-const struct cfg_field cfg_backend_fields[] = {
-	{ .key = "address",
-	  .set = cfg_backend_set_address,
-	  .get = get_backend_address,
-	  .identity = true },
-	{ .key = "name", .set = set_backend_name, .get = get_backend_name },
-	{ .key = "weight", .set = set_weight, .get = get_weight },
 	{ .key = NULL },
 };

@@ -36,6 +36,18 @@ int cfg_table_size_check(uint32_t size, struct err *err);
 /* The field's setter, for the command that has the address as its argument. */
 int cfg_backend_set_address(void *backend, const char *text, struct err *err);
 
+/* Index of the word, or -EINVAL with the list of words. */
+int cfg_parse_word(const char *text, const char *what, const char *const *words,
+		   size_t n, struct err *err);
+/* Of a pool, or of a backend, whose default is an address: that may have ':'. */
+int cfg_name_check(const char *name, const char *what, bool colon,
+		   struct err *err);
+/* An address that may be one end of a tunnel. */
+int cfg_parse_tunnel_end(const char *text, const char *what, struct addr *out,
+			 struct err *err);
+/* JSON null for an address that is not set. */
+struct json_t *cfg_addr_json(const struct addr *addr);
+
 /* "key, key, key" into text, which must hold CFG_KEYS_MAX. */
 #define CFG_KEYS_MAX 200
 void cfg_keys_add(char *text, const char *key);

@@ -62,11 +62,11 @@ static void outer_fill6(const struct backend_ident *ident, const struct next_hop
 }
 
 void outer_fill(const struct backend_ident *ident, const struct next_hop *hop,
-		bool draining, struct backend *out)
+		uint8_t use_flags, struct backend *out)
 {
 	*out = (struct backend){
 		.encap = ident->encap,
-		.flags = BACKEND_VALID | (draining ? BACKEND_DRAINING : 0),
+		.flags = BACKEND_VALID | use_flags,
 		.gue_port = htons(ident->gue_port),
 	};
 	if (ident->addr.family == AF_INET)

@@ -29,9 +29,12 @@ struct next_hop {
 int backend_ident_compare(const struct backend_ident *a,
 			  const struct backend_ident *b);
 
-/* hop may be NULL: nothing is known yet. */
+/*
+ * hop may be NULL: nothing is known yet. use_flags: BACKEND_DRAINING or
+ * BACKEND_DOWN, or 0 for a backend that takes new flows.
+ */
 void outer_fill(const struct backend_ident *ident, const struct next_hop *hop,
-		bool draining, struct backend *out);
+		uint8_t use_flags, struct backend *out);
 
 /* The other way, for a daemon that adopts the map. False: not in use. */
 bool outer_ident(const struct backend *backend, struct backend_ident *ident);

@@ -108,29 +108,43 @@ void backend_ident_of(const struct cfg_pool *pool, const struct cfg_backend *bac
 	};
 }
 
-/* Members and parameters in one total order, so that equal tables are found. */
+static int compare_numbers(uint64_t x, uint64_t y)
+{
+	return (x > y) - (x < y);
+}
+
+static int compare_params(const struct table_params *x, const struct table_params *y)
+{
+	int order = compare_numbers(x->size, y->size);
+
+	if (!order)
+		order = compare_numbers(x->algorithm, y->algorithm);
+	if (!order)
+		order = compare_numbers(x->slack_percent, y->slack_percent);
+	return order ? order : compare_numbers(x->ring_points, y->ring_points);
+}
+
+static int compare_members(const struct plan_member *x, const struct plan_member *y)
+{
+	int order = compare_numbers(x->backend, y->backend);
+
+	if (!order)
+		order = compare_numbers(x->weight, y->weight);
+	if (!order)
+		order = compare_numbers(x->up, y->up);
+	return order ? order : strcmp(x->name, y->name);
+}
+
 int plan_table_compare(const struct plan_table *x, const struct plan_table *y)
 {
+	int order = compare_params(&x->params, &y->params);
 	size_t i;
-	int order;
 
-	if (x->size != y->size)
-		return x->size < y->size ? -1 : 1;
-	if (x->n_members != y->n_members)
-		return x->n_members < y->n_members ? -1 : 1;
-
-	for (i = 0; i < x->n_members; i++) {
-		const struct plan_member *a = &x->members[i], *b = &y->members[i];
-
-		if (a->backend != b->backend)
-			return a->backend < b->backend ? -1 : 1;
-		if (a->weight != b->weight)
-			return a->weight < b->weight ? -1 : 1;
-		order = strcmp(a->name, b->name);
-		if (order)
-			return order;
-	}
-	return 0;
+	if (!order)
+		order = compare_numbers(x->n_members, y->n_members);
+	for (i = 0; i < x->n_members && !order; i++)
+		order = compare_members(&x->members[i], &y->members[i]);
+	return order;
 }
 
 bool plan_table_same(const struct plan_table *a, const struct plan_table *b)
@@ -153,8 +167,9 @@ static int copy_vips_and_tables(const struct plan *old, struct plan *copy)
 	return 0;
 }
 
-int plan_release(const struct plan *old, bool (*drop)(void *context, uint16_t id),
-		 void *context, struct plan **out, struct err *err)
+int plan_release(const struct plan *old, const struct plan_health *health,
+		 bool (*drop)(void *context, uint16_t id), void *context,
+		 struct plan **out, struct err *err)
 {
 	_cleanup_cfg_ struct cfg *cfg = NULL;
 	_cleanup_plan_ struct plan *plan = NULL;
@@ -180,7 +195,7 @@ int plan_release(const struct plan *old, bool (*drop)(void *context, uint16_t id
 	rc = cfg_clone(old->cfg, &cfg, err);
 	if (rc)
 		return rc;
-	rc = plan_make(&cfg, kept, &plan, err);
+	rc = plan_make(&cfg, kept, health, &plan, err);
 	if (rc)
 		return rc;
 	*out = TAKE_PTR(plan);

@@ -24,22 +24,32 @@
 #include "abi.h"
 #include "cfg.h"
 #include "outer.h"
+#include "table.h"
+
+/* How a backend may be used, from the kindest pool that lists it. */
+enum backend_use {
+	USE_UP,
+	USE_DRAIN, /* known flows only */
+	USE_DOWN,  /* nothing: known flows are chosen again */
+};
 
 struct plan_backend {
 	struct backend_ident ident;
 	uint16_t id;
-	bool draining;
+	bool draining; /* in no pool any more */
+	uint8_t use;   /* enum backend_use; USE_DRAIN when draining */
 };
 
 struct plan_member {
 	const char *name; /* in plan->cfg */
 	uint32_t weight;
 	uint16_t backend; /* id */
+	bool up;          /* serves slots; what is not up lends them to others */
 };
 
 struct plan_table {
 	uint16_t id;
-	uint32_t size;
+	struct table_params params;
 	/* NULL with n_members 0 also for a table that was only found in the maps */
 	const struct plan_member *members; /* sorted by name */
 	size_t n_members;
@@ -70,17 +80,24 @@ int plan_new(struct plan **out, struct err *err);
 void plan_free(struct plan **plan);
 #define _cleanup_plan_ __attribute__((cleanup(plan_free)))
 
+/* What is known of the health of a backend; NULL for a whole: all are healthy. */
+struct plan_health {
+	bool (*is_up)(void *context, const struct backend_ident *ident);
+	void *context;
+};
+
 /*
  * The plan for cfg (checked by cfg_check) after `old`. On success the new plan
  * owns *cfg, which becomes NULL; old stays the caller's. -ENOSPC when ids of
  * one kind run out, -ENOMEM.
  */
-int plan_make(struct cfg **cfg, const struct plan *old, struct plan **out,
-	      struct err *err);
+int plan_make(struct cfg **cfg, const struct plan *old,
+	      const struct plan_health *health, struct plan **out, struct err *err);
 
 /* A copy of `old` without the draining backends whose ids `drop` says yes to. */
-int plan_release(const struct plan *old, bool (*drop)(void *context, uint16_t id),
-		 void *context, struct plan **out, struct err *err);
+int plan_release(const struct plan *old, const struct plan_health *health,
+		 bool (*drop)(void *context, uint16_t id), void *context,
+		 struct plan **out, struct err *err);
 
 /* For plans read from the maps: sort what was put into the arrays. */
 void plan_sort(struct plan *plan);

@@ -5,22 +5,30 @@
 
 #include "cleanup.h"
 #include "plan.h"
-#include "table.h"
+#include "table_overlay.h"
 
 static int build_slots(const struct plan_table *table, uint16_t *slots,
 		       struct err *err)
 {
-	struct table_params params = { .algorithm = TABLE_MAGLEV, .size = table->size };
-	_cleanup_free_ struct table_backend *set =
-		calloc(table->n_members + 1, sizeof(*set));
-	size_t i;
+	size_t n = table->n_members, i;
+	_cleanup_free_ struct table_backend *set = calloc(n + 1, sizeof(*set));
+	_cleanup_free_ bool *up = calloc(n + 1, sizeof(*up));
+	int rc;
 
-	if (!set)
+	if (!set || !up)
 		return err_set(err, -ENOMEM, "out of memory");
-	for (i = 0; i < table->n_members; i++)
+	for (i = 0; i < n; i++) {
 		set[i] = (struct table_backend){ .name = table->members[i].name,
 						 .weight = table->members[i].weight };
-	return table_build(&params, set, table->n_members, slots, err);
+		up[i] = table->members[i].up;
+	}
+
+	rc = n ? table_build_health(&table->params, set, n, up, slots, NULL, err) :
+		 TABLE_ALL_DOWN;
+	if (rc == TABLE_ALL_DOWN)
+		for (i = 0; i < table->params.size; i++)
+			slots[i] = TABLE_NONE;
+	return rc < 0 ? rc : 0;
 }
 
 /* From indices into the members to backend ids. Returns how many have slots. */
@@ -29,7 +37,7 @@ static uint32_t fill_lines(const struct plan_table *table, const uint16_t *slots
 {
 	uint32_t i, n_live = 0;
 
-	for (i = 0; i < table->size; i++) {
+	for (i = 0; i < table->params.size; i++) {
 		if (slots[i] == TABLE_NONE)
 			continue;
 		lines[i / TABLE_LINE_SLOTS].ids[i % TABLE_LINE_SLOTS] =
@@ -43,11 +51,11 @@ static uint32_t fill_lines(const struct plan_table *table, const uint16_t *slots
 int plan_table_lines(const struct plan_table *table, struct table_line **lines,
 		     size_t *n_lines, struct err *err)
 {
-	size_t n = 1 + (table->size + TABLE_LINE_SLOTS - 1) / TABLE_LINE_SLOTS;
-	_cleanup_free_ uint16_t *slots = calloc(table->size, sizeof(*slots));
+	size_t n = 1 + (table->params.size + TABLE_LINE_SLOTS - 1) / TABLE_LINE_SLOTS;
+	_cleanup_free_ uint16_t *slots = calloc(table->params.size, sizeof(*slots));
 	_cleanup_free_ uint8_t *live = calloc(table->n_members + 1, sizeof(*live));
 	_cleanup_free_ struct table_line *out = calloc(n, sizeof(*out));
-	struct table_header header = { .size = table->size };
+	struct table_header header = { .size = table->params.size };
 	int rc;
 
 	if (!slots || !live || !out)
@@ -58,8 +66,8 @@ int plan_table_lines(const struct plan_table *table, struct table_line **lines,
 		return rc;
 
 	header.n_live = fill_lines(table, slots, out + 1, live);
-	header.digest = table_digest(slots, table->size);
-	header.ids_digest = table_digest(out[1].ids, table->size);
+	header.digest = table_digest(slots, table->params.size);
+	header.ids_digest = table_digest(out[1].ids, table->params.size);
 	memcpy(out, &header, sizeof(header));
 	*lines = TAKE_PTR(out);
 	*n_lines = n;

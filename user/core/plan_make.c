@@ -42,6 +42,7 @@ struct maker {
 	struct plan_table *draft;       /* distinct tables, ids still to be given */
 	size_t n_draft;
 	struct id_space *ids;
+	const struct plan_health *health;
 	struct err *err;
 };
 
@@ -72,6 +73,18 @@ static int compare_backends(const void *a, const void *b)
 	return backend_ident_compare(&x->ident, &y->ident);
 }
 
+static enum backend_use use_of(enum admin_state state)
+{
+	switch (state) {
+	case ADMIN_DRAIN:
+		return USE_DRAIN;
+	case ADMIN_DOWN:
+		return USE_DOWN;
+	default:
+		return USE_UP;
+	}
+}
+
 /* The distinct backends of the configuration, ids zero; then the old ones. */
 static int collect_backends(struct maker *m)
 {
@@ -85,14 +98,20 @@ static int collect_backends(struct maker *m)
 	plan->backends = list;
 
 	for (i = 0, n = 0; i < m->cfg->n_pools; i++)
-		for (j = 0; j < m->cfg->pools[i].n_backends; j++)
-			backend_ident_of(&m->cfg->pools[i],
-					 &m->cfg->pools[i].backends[j], &list[n++].ident);
+		for (j = 0; j < m->cfg->pools[i].n_backends; j++, n++) {
+			const struct cfg_backend *b = &m->cfg->pools[i].backends[j];
+
+			backend_ident_of(&m->cfg->pools[i], b, &list[n].ident);
+			list[n].use = use_of(b->state);
+		}
 	if (n)
 		qsort(list, n, sizeof(*list), compare_backends);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		if (!i || compare_backends(&list[i], &list[distinct - 1]))
 			list[distinct++] = list[i];
+		else if (list[i].use < list[distinct - 1].use)
+			list[distinct - 1].use = list[i].use;
+	}
 	plan->n_backends = distinct;
 	return 0;
 }
@@ -118,7 +137,11 @@ static int make_backends(struct maker *m)
 			same->id = old->id;
 		else
 			m->plan->backends[n++] = (struct plan_backend){
-				.ident = old->ident, .id = old->id, .draining = true };
+				.ident = old->ident,
+				.id = old->id,
+				.draining = true,
+				.use = USE_DRAIN,
+			};
 	}
 
 	for (i = 0; i < m->plan->n_backends; i++) {
@@ -137,6 +160,34 @@ static int make_backends(struct maker *m)
 	return 0;
 }
 
+static bool is_healthy(const struct maker *m, const struct backend_ident *ident)
+{
+	return !m->health || m->health->is_up(m->health->context, ident);
+}
+
+/*
+ * Who serves slots: those that the operator wants and that are healthy; when
+ * there are none, the pool's policy may count on all that the operator wants.
+ */
+static void make_up_set(const struct maker *m, const struct cfg_pool *pool,
+			struct plan_member *members)
+{
+	struct backend_ident ident;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < pool->n_backends; i++) {
+		backend_ident_of(pool, &pool->backends[i], &ident);
+		members[i].up = pool->backends[i].state == ADMIN_UP &&
+				is_healthy(m, &ident);
+		any |= members[i].up && members[i].weight;
+	}
+	if (any || pool->all_down == ALL_DOWN_DROP)
+		return;
+	for (i = 0; i < pool->n_backends; i++)
+		members[i].up = pool->backends[i].state == ADMIN_UP;
+}
+
 static void make_members(struct maker *m)
 {
 	struct plan_member *member = m->plan->members;
@@ -145,21 +196,24 @@ static void make_members(struct maker *m)
 
 	for (i = 0; i < m->cfg->n_pools; i++) {
 		const struct cfg_pool *pool = &m->cfg->pools[i];
+		struct plan_table *table = &m->pool_tables[i];
 
-		m->pool_tables[i] = (struct plan_table){
-			.size = pool->table_size,
+		*table = (struct plan_table){
 			.members = member,
 			.n_members = pool->n_backends,
 			.known = true,
 		};
+		cfg_table_params(pool, &table->params);
 		for (j = 0; j < pool->n_backends; j++) {
 			backend_ident_of(pool, &pool->backends[j], &ident);
-			*member++ = (struct plan_member){
+			member[j] = (struct plan_member){
 				.name = pool->backends[j].name,
 				.weight = pool->backends[j].weight,
 				.backend = plan_find_backend(m->plan, &ident)->id,
 			};
 		}
+		make_up_set(m, pool, member);
+		member += pool->n_backends;
 	}
 }
 
@@ -334,14 +388,14 @@ static int make_tables(struct maker *m)
 	return 0;
 }
 
-int plan_make(struct cfg **cfg, const struct plan *old, struct plan **out,
-	      struct err *err)
+int plan_make(struct cfg **cfg, const struct plan *old,
+	      const struct plan_health *health, struct plan **out, struct err *err)
 {
 	_cleanup_plan_ struct plan *plan = NULL;
 	_cleanup_free_ struct plan_table *pool_tables = NULL;
 	_cleanup_free_ struct plan_table *draft = NULL;
 	_cleanup_free_ struct id_space *ids = NULL;
-	struct maker m = { .old = old, .cfg = *cfg, .err = err };
+	struct maker m = { .old = old, .cfg = *cfg, .health = health, .err = err };
 	int rc = plan_new(&plan, err);
 
 	if (rc)

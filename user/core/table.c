@@ -117,6 +117,27 @@ static int sort_set(const struct table_backend *set, size_t n, uint16_t *order,
 	return 0;
 }
 
+/* Tables that would take too long, whatever is up of the set. */
+static int check_work(const struct table_params *params,
+		      const struct table_backend *set, size_t n, struct err *err)
+{
+	uint64_t weights = 0;
+	size_t weighted = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		weights += set[i].weight;
+		weighted += set[i].weight > 0;
+	}
+	switch (params->algorithm) {
+	case TABLE_RING:
+		return ring_check(params, weights, err);
+	case TABLE_RENDEZVOUS:
+		return rendezvous_check(params, weighted, err);
+	default:
+		return 0;
+	}
+}
+
 int table_check(const struct table_params *params,
 		const struct table_backend *set, size_t n, struct err *err)
 {
@@ -126,6 +147,8 @@ int table_check(const struct table_params *params,
 	ret = check_params(params, err);
 	if (!ret)
 		ret = check_set(params, set, n, err);
+	if (!ret)
+		ret = check_work(params, set, n, err);
 	if (ret)
 		return ret;
 	if (!n)

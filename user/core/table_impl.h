@@ -26,6 +26,10 @@ typedef int table_builder(const struct table_params *params,
 			  uint16_t *slots, struct err *err);
 table_builder maglev_build, capped_build, ring_build, rendezvous_build;
 
+/* -E2BIG for a table that would take too long; the builders ask them, too. */
+int ring_check(const struct table_params *params, uint64_t weights, struct err *err);
+int rendezvous_check(const struct table_params *params, size_t n, struct err *err);
+
 /*
  * A backend's way through the slots: next, next + skip, next + 2 * skip, ...
  * (mod size), which is a permutation of all slots because size is prime.

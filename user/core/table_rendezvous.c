@@ -167,18 +167,26 @@ static void fill_candidates(const struct table_member *members, size_t n,
 			group_ends[group++] = (uint32_t)i;
 }
 
+int rendezvous_check(const struct table_params *params, size_t n, struct err *err)
+{
+	if ((uint64_t)n * params->size <= TABLE_RENDEZVOUS_WORK_MAX)
+		return 0;
+	return err_set(err, -E2BIG, "a rendezvous table of %zu backends "
+		       "and %u slots would take too long; allowed are "
+		       "%llu backends at this size", n, params->size,
+		       TABLE_RENDEZVOUS_WORK_MAX / params->size);
+}
+
 int rendezvous_build(const struct table_params *params,
 		     const struct table_member *members, size_t n,
 		     uint16_t *slots, struct err *err)
 {
 	_cleanup_free_ struct candidate *candidates = NULL;
 	_cleanup_free_ uint32_t *group_ends = NULL;
+	int rc = rendezvous_check(params, n, err);
 
-	if ((uint64_t)n * params->size > TABLE_RENDEZVOUS_WORK_MAX)
-		return err_set(err, -E2BIG, "a rendezvous table of %zu backends "
-			       "and %u slots would take too long; allowed are "
-			       "%llu backends at this size", n, params->size,
-			       TABLE_RENDEZVOUS_WORK_MAX / params->size);
+	if (rc)
+		return rc;
 
 	candidates = malloc(n * sizeof(*candidates));
 	group_ends = malloc(n * sizeof(*group_ends));

@@ -83,6 +83,19 @@ static void ring_fill_gaps(struct ring *ring)
 	}
 }
 
+int ring_check(const struct table_params *params, uint64_t weights, struct err *err)
+{
+	uint32_t points = params->ring_points ?: TABLE_RING_POINTS_DEFAULT;
+	uint64_t total = points * weights;
+
+	if (total <= TABLE_RING_TOTAL_MAX)
+		return 0;
+	return err_set(err, -E2BIG, "a ring of %llu points is too large; "
+		       "allowed are %u: lower the weights or the %u "
+		       "points a unit of weight",
+		       (unsigned long long)total, TABLE_RING_TOTAL_MAX, points);
+}
+
 int ring_build(const struct table_params *params,
 	       const struct table_member *members, size_t n, uint16_t *slots,
 	       struct err *err)
@@ -90,16 +103,14 @@ int ring_build(const struct table_params *params,
 	uint32_t points = params->ring_points ?: TABLE_RING_POINTS_DEFAULT;
 	_cleanup_free_ uint64_t *first = NULL;
 	struct ring ring = { .size = params->size, .slots = slots };
-	uint64_t total = 0;
+	uint64_t weights = 0;
+	int rc;
 
 	for (size_t i = 0; i < n; i++)
-		total += (uint64_t)points * members[i].weight;
-	if (total > TABLE_RING_TOTAL_MAX)
-		return err_set(err, -E2BIG, "a ring of %llu points is too large; "
-			       "allowed are %u: lower the weights or the %u "
-			       "points a unit of weight",
-			       (unsigned long long)total, TABLE_RING_TOTAL_MAX,
-			       points);
+		weights += members[i].weight;
+	rc = ring_check(params, weights, err);
+	if (rc)
+		return rc;
 
 	first = malloc(params->size * sizeof(*first));
 	if (!first)

@@ -101,7 +101,8 @@ static int adopt_tables(struct kernel *k, struct plan *plan, struct err *err)
 			return err_set(err, rc, "cannot read the adopted table %u: %s", id,
 				       strerror(-rc));
 		plan->tables[plan->n_tables++] =
-			(struct plan_table){ .id = id, .size = k->table[id].size };
+			(struct plan_table){ .id = id,
+					     .params.size = k->table[id].size };
 	}
 	return 0;
 }

@@ -212,7 +212,7 @@ static void link_restore(const struct dataplane *dp, const char *interface,
 static int link_apply(struct attachment *at, const struct dataplane *dp,
 		      const struct cfg *cfg, unsigned int ifindex, struct err *err)
 {
-	int prog_fd = bpf_program__fd(dp->skel->progs.fairlead), rc;
+	int prog_fd = bpf_program__fd(dp->skel->progs.fairlead), rc, dispatched;
 	_cleanup_close_ int old = -1;
 	_cleanup_close_ int fd = -1;
 	enum attach_kind kind, before;
@@ -232,6 +232,10 @@ static int link_apply(struct attachment *at, const struct dataplane *dp,
 
 	if (old >= 0 && on == ifindex)
 		link_release(&old, dp->pin_dir);
+	/* Behind a dispatcher, which a program alone cannot be attached beside. */
+	dispatched = dispatcher_detach(ifindex, dp->pin_dir, 0, err);
+	if (dispatched < 0)
+		return dispatched;
 	fd = link_create_in_mode(prog_fd, ifindex, cfg, &kind, err);
 	rc = fd < 0 ? fd : link_pin(fd, dp->pin_dir, err);
 	if (!rc) {
@@ -243,6 +247,8 @@ static int link_apply(struct attachment *at, const struct dataplane *dp,
 	cleanup_close(&fd);
 	if (on == ifindex)
 		link_restore(dp, cfg->interface, ifindex, before);
+	if (dispatched)
+		dispatcher_attach(dp, ifindex, cfg->interface, at->mode, NULL);
 	return rc;
 }
 
@@ -288,6 +294,7 @@ int attach_apply(struct attachment *at, const struct dataplane *dp,
 	    (!cfg->dispatcher || before.ifindex != ifindex))
 		dispatcher_detach(before.ifindex, dp->pin_dir, 0, NULL);
 	at->ifindex = ifindex;
+	at->mode = cfg->attach;
 	snprintf(at->interface, sizeof(at->interface), "%s", cfg->interface);
 	return 0;
 }
@@ -297,7 +304,8 @@ bool attach_is_current(const struct attachment *at, const struct cfg *cfg)
 	return at->kind != ATTACHED_NOT && !strcmp(at->interface, cfg->interface) &&
 	       at->ifindex == if_nametoindex(cfg->interface) &&
 	       (at->kind == ATTACHED_DISPATCHER) == cfg->dispatcher &&
-	       (cfg->dispatcher || mode_satisfies(cfg->attach, at->kind));
+	       (cfg->dispatcher ? cfg->attach == at->mode :
+				  mode_satisfies(cfg->attach, at->kind));
 }
 
 static int link_remove(const char *pin_dir, struct err *err)
@@ -326,7 +334,7 @@ int attach_remove(const char *pin_dir, struct err *err)
 	int rc = 0;
 
 	/* Which interface a dispatcher is on is not written down: look at all. */
-	for (i = list; i && i->if_name && !rc; i++)
+	for (i = list; i && i->if_name && rc >= 0; i++)
 		rc = dispatcher_detach(i->if_index, pin_dir, 0, err);
 	if (list)
 		if_freenameindex(list);

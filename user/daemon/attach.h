@@ -18,6 +18,7 @@ enum attach_kind { ATTACHED_NOT, ATTACHED_NATIVE, ATTACHED_GENERIC, ATTACHED_DIS
 
 struct attachment {
 	enum attach_kind kind;
+	enum attach_mode mode; /* that was asked for */
 	unsigned int ifindex;
 	char interface[IF_NAMESIZE];
 };
@@ -41,7 +42,10 @@ const char *attach_kind_name(enum attach_kind kind);
 /* attach_dispatcher.c: behind libxdp's dispatcher, beside others. */
 int dispatcher_attach(const struct dataplane *dp, unsigned int ifindex,
 		      const char *interface, enum attach_mode mode, struct err *err);
-/* Detach our programs other than `keep_id` (0: all) from the interface. */
+/*
+ * Detach our programs other than `keep_id` (0: all) from the interface. 1: there
+ * was one and it is off; 0: there was none.
+ */
 int dispatcher_detach(unsigned int ifindex, const char *pin_dir, __u32 keep_id,
 		      struct err *err);
 

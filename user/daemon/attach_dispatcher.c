@@ -155,7 +155,7 @@ int dispatcher_attach(const struct dataplane *dp, unsigned int ifindex,
 	}
 	/* The program before this one goes only when this one runs. */
 	rc = dispatcher_detach(ifindex, dp->pin_dir, id, err);
-	return rc ? rc : pin_dispatched(dp, xdp_program__fd(program), err);
+	return rc < 0 ? rc : pin_dispatched(dp, xdp_program__fd(program), err);
 }
 
 static __u32 pinned_program_id(const char *pin_dir)
@@ -197,5 +197,5 @@ int dispatcher_detach(unsigned int ifindex, const char *pin_dir, __u32 keep_id,
 	if (rc)
 		return err_set(err, rc, "cannot detach the program from the dispatcher: %s",
 			       strerror(-rc));
-	return 0;
+	return program ? 1 : 0;
 }

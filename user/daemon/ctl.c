@@ -14,6 +14,7 @@
 
 #include "core/cleanup.h"
 #include "daemon.h"
+#include "preview.h"
 #include "sys/log.h"
 #include "verbs.h"
 
@@ -62,6 +63,8 @@ struct request {
 	const struct verb *verb;
 	json_t *id, *args;
 	struct ucred peer;
+	bool dry_run;
+	struct preview preview;
 };
 
 static void client_pump(struct client *client);
@@ -187,15 +190,16 @@ static void request_free(struct request *request)
 {
 	json_decref(request->id);
 	json_decref(request->args);
+	preview_release(&request->preview);
 	free(request);
 }
 
-static int request_make(void *context, const struct plan *current, struct plan **next,
+static int request_make(void *context, const struct cfg *running, struct cfg **next,
 			struct err *err)
 {
 	struct request *request = context;
 
-	return request->verb->make(request->args, current, next, err);
+	return request->verb->make(request->args, running, next, err);
 }
 
 static json_t *changes_json(const struct txn_changes *c)
@@ -209,22 +213,59 @@ static json_t *changes_json(const struct txn_changes *c)
 			 (json_int_t)c->map_writes);
 }
 
+static const char *const preview_words[] = {
+	[PREVIEW_SAME] = "unchanged",
+	[PREVIEW_CHANGED] = "changed",
+	[PREVIEW_ADDED] = "added",
+	[PREVIEW_REMOVED] = "removed",
+};
+
+static json_t *preview_json(const struct preview *preview,
+			    const struct txn_changes *changes)
+{
+	json_t *result = changes_json(changes), *list = json_array();
+	char address[VIP_SPEC_TEXT_MAX];
+	size_t i;
+
+	for (i = 0; i < preview->n_vips; i++) {
+		const struct preview_vip *v = &preview->vips[i];
+
+		json_array_append_new(list, json_pack(
+			"{s:s, s:s, s:I, s:I, s:f, s:I, s:I}", "address",
+			vip_spec_format(&v->spec, address), "change",
+			preview_words[v->change], "slots", (json_int_t)v->slots, "moved",
+			(json_int_t)v->moved, "moved_percent",
+			v->slots ? 100.0 * v->moved / v->slots : 0.0, "flows",
+			(json_int_t)v->flows, "flows_on_moved",
+			(json_int_t)v->flows_on_moved));
+	}
+	json_object_set_new(result, "vips", list);
+	return result;
+}
+
+static json_t *request_result(struct request *request, const struct txn_changes *changes)
+{
+	if (request->dry_run)
+		return preview_json(&request->preview, changes);
+	return request->verb->tells_changes ? changes_json(changes) : NULL;
+}
+
 static void request_done(void *context, int rc, const struct err *err,
 			 const struct txn_changes *changes)
 {
 	struct request *request = context;
 	struct client *client = request->client;
-	const char *failure = rc ? err->text : "done";
+	const char *outcome = rc ? err->text : request->dry_run ? "dry run" : "done";
 
 	log_write(rc ? LOG_LEVEL_WARN : LOG_LEVEL_NOTICE, "%s by uid %u, pid %d: %s",
-		  request->verb->name, request->peer.uid, request->peer.pid, failure);
+		  request->verb->name, request->peer.uid, request->peer.pid, outcome);
 	/* Kept before it is acknowledged: what was told must outlive a crash. */
-	if (!rc)
+	if (!rc && !request->dry_run)
 		daemon_keep_running_config(request->daemon);
 	if (client) {
 		client->request = NULL;
 		client_answer(client, request->id, rc, err,
-			      request->verb->tells_changes ? changes_json(changes) : NULL);
+			      rc ? NULL : request_result(request, changes));
 		client_pump(client);
 	}
 	request_free(request);
@@ -246,9 +287,18 @@ static void client_start(struct client *client, const struct verb *verb, json_t 
 		.id = json_incref(id),
 		.args = json_incref(args),
 		.peer = client->peer,
+		.dry_run = verb->tells_changes &&
+			   json_is_true(json_object_get(args, "dry_run")),
 	};
 	client->request = request;
-	txn_submit(client->ctl->daemon, request_make, request_done, request);
+	txn_submit(client->ctl->daemon,
+		   &(struct txn_request){
+			   .make = request_make,
+			   .preview = request->dry_run ? &request->preview : NULL,
+			   .attended = true,
+			   .done = request_done,
+			   .context = request,
+		   });
 }
 
 static void client_dispatch(struct client *client, json_t *message)

@@ -94,7 +94,7 @@ static void follow_interface(struct daemon *d)
 		log_notice("attached to interface '%s' again", cfg->interface);
 }
 
-static void on_next_hops(void *context)
+static void on_next_hops(void *context, bool turned)
 {
 	struct daemon *d = context;
 	struct err err;
@@ -104,6 +104,8 @@ static void on_next_hops(void *context)
 	if (publish_backends(&d->kernel, d->plan, &err))
 		log_error("%s; trying again at the next change", err.text);
 	follow_interface(d);
+	if (turned)
+		txn_refresh(d);
 }
 
 static void on_netlink_timer(uv_timer_t *timer);
@@ -168,10 +170,15 @@ static void start_loop(struct daemon *d)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static int make_first(void *context, const struct plan *current, struct plan **next,
+static int make_first(void *context, const struct cfg *running, struct cfg **next,
 		      struct err *err)
 {
-	return txn_plan_cfg(context, current, next, err);
+	struct cfg **cfg = context;
+
+	(void)running;
+	(void)err;
+	*next = TAKE_PTR(*cfg);
+	return 0;
 }
 
 static int start_data_plane(struct daemon *d, struct cfg **cfg, struct err *err)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "nexthop.h"
+#include "nexthop_private.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/neighbour.h>
 #include <net/if.h>
-#include <net/if_arp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,45 +12,12 @@
 
 #include "core/cleanup.h"
 #include "sys/log.h"
-#include "sys/nl.h"
 
 #define SETTLE_MS 50      /* events come in bursts; read routes after one */
 #define CONFIRM_MS 10000  /* below the kernel's 30 s base reachable time */
+#define HINT_MS 200       /* a neighbour is not asked for more often */
 #define NUD_VALID_STATES \
 	(NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY)
-
-struct hop {
-	struct addr addr;
-	/* Neighbour: the gateway, or the address itself. Unset: it is a seed. */
-	struct addr via;
-	struct next_hop hop;
-	bool routed;
-	bool fixed;  /* a static neighbour */
-	bool failed; /* did not answer; once more and it is unresolved */
-	const char *problem; /* static text; NULL: none */
-};
-
-struct link {
-	unsigned int ifindex, flags, mtu;
-	unsigned short type;
-	uint8_t mac[6];
-};
-
-struct nexthops {
-	struct nl request, hint, event;
-	nexthops_changed *changed;
-	void *context;
-	struct addr source4, source6;
-	struct hop *hops; /* sorted by addr */
-	size_t n_hops;
-	struct link *links;
-	size_t n_links;
-	bool dirty;         /* routes, links or addresses changed */
-	uint64_t dirty_at, confirmed_at;
-	unsigned int settle_ms; /* grows with what a refresh costs */
-	bool touched;       /* something in hops changed since last told */
-	bool table_full;    /* the kernel's, at the last confirmation */
-};
 
 static uint64_t clock_ms(void)
 {
@@ -59,191 +25,6 @@ static uint64_t clock_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static const struct link *find_link(const struct nexthops *nh, unsigned int ifindex)
-{
-	size_t i;
-
-	for (i = 0; i < nh->n_links; i++)
-		if (nh->links[i].ifindex == ifindex)
-			return &nh->links[i];
-	return NULL;
-}
-
-static int on_link(const struct nlmsghdr *message, void *context)
-{
-	const struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
-	struct nexthops *nh = context;
-	const struct nlattr *attribute;
-	struct link link = { .ifindex = info->ifi_index, .flags = info->ifi_flags,
-			     .type = info->ifi_type };
-	struct link *list;
-
-	mnl_attr_for_each(attribute, message, sizeof(*info)) {
-		if (mnl_attr_get_type(attribute) == IFLA_MTU)
-			link.mtu = mnl_attr_get_u32(attribute);
-		if (mnl_attr_get_type(attribute) == IFLA_ADDRESS &&
-		    mnl_attr_get_payload_len(attribute) == sizeof(link.mac))
-			memcpy(link.mac, mnl_attr_get_payload(attribute), sizeof(link.mac));
-	}
-
-	list = realloc(nh->links, (nh->n_links + 1) * sizeof(*list));
-	if (!list)
-		return MNL_CB_ERROR;
-	nh->links = list;
-	list[nh->n_links++] = link;
-	return MNL_CB_OK;
-}
-
-static int read_links(struct nexthops *nh)
-{
-	struct err err;
-	int rc;
-
-	nh->n_links = 0;
-	rc = nl_dump(&nh->request, RTM_GETLINK, on_link, nh, &err);
-	if (rc)
-		log_warn("cannot list interfaces: %s; next hops may be stale", err.text);
-	return rc;
-}
-
-struct route {
-	unsigned char type;
-	unsigned int ifindex, mtu;
-	struct addr via, source;
-};
-
-static void route_via(const struct nlattr *attribute, struct addr *via)
-{
-	const struct rtvia *payload = mnl_attr_get_payload(attribute);
-	uint16_t size = mnl_attr_get_payload_len(attribute);
-
-	*via = (struct addr){ 0 };
-	if (size == sizeof(*payload) + sizeof(via->v4) && payload->rtvia_family == AF_INET) {
-		via->family = AF_INET;
-		memcpy(&via->v4, payload->rtvia_addr, sizeof(via->v4));
-	}
-	if (size == sizeof(*payload) + sizeof(via->v6) && payload->rtvia_family == AF_INET6) {
-		via->family = AF_INET6;
-		memcpy(&via->v6, payload->rtvia_addr, sizeof(via->v6));
-	}
-}
-
-static unsigned int route_mtu(const struct nlattr *metrics)
-{
-	const struct nlattr *metric;
-
-	mnl_attr_for_each_nested(metric, metrics)
-		if (mnl_attr_get_type(metric) == RTAX_MTU)
-			return mnl_attr_get_u32(metric);
-	return 0;
-}
-
-static int on_route(const struct nlmsghdr *message, void *context)
-{
-	const struct rtmsg *header = mnl_nlmsg_get_payload(message);
-	struct route *route = context;
-	const struct nlattr *attribute;
-
-	route->type = header->rtm_type;
-	mnl_attr_for_each(attribute, message, sizeof(*header)) {
-		switch (mnl_attr_get_type(attribute)) {
-		case RTA_OIF:
-			route->ifindex = mnl_attr_get_u32(attribute);
-			break;
-		case RTA_GATEWAY:
-			nl_get_addr(attribute, &route->via);
-			break;
-		case RTA_VIA:
-			route_via(attribute, &route->via);
-			break;
-		case RTA_PREFSRC:
-			nl_get_addr(attribute, &route->source);
-			break;
-		case RTA_METRICS:
-			route->mtu = route_mtu(attribute);
-			break;
-		}
-	}
-	return MNL_CB_OK;
-}
-
-static int ask_route(struct nexthops *nh, const struct addr *addr, struct route *route)
-{
-	char buf[MNL_SOCKET_BUFFER_SIZE];
-	struct nlmsghdr *message = nl_message(buf, RTM_GETROUTE, 0);
-	struct rtmsg *header = mnl_nlmsg_put_extra_header(message, sizeof(*header));
-
-	header->rtm_family = addr->family;
-	header->rtm_dst_len = addr->family == AF_INET ? 32 : 128;
-	nl_put_addr(message, RTA_DST, addr);
-	*route = (struct route){ 0 };
-	return nl_request(&nh->request, message, on_route, route, NULL);
-}
-
-static const char *check_route(const struct route *route, const struct link *link,
-			       const struct hop *hop, bool have_source)
-{
-	if (route->type == RTN_LOCAL)
-		return "the address is this host's own";
-	if (route->type != RTN_UNICAST || !link)
-		return "no unicast route to the address";
-	if (link->type != ARPHRD_ETHER)
-		return "the route leaves by an interface that is not Ethernet";
-	if (!(link->flags & IFF_UP))
-		return "the interface of the route is down";
-	if (!have_source)
-		return hop->addr.family == AF_INET ?
-			       "no IPv4 source address; set tunnel_source.ipv4" :
-			       "no IPv6 source address; set tunnel_source.ipv6";
-	return NULL;
-}
-
-static void hop_set_problem(struct hop *hop, const char *problem)
-{
-	hop->routed = false;
-	hop->hop.resolved = false;
-	hop->problem = problem;
-}
-
-/* Fill everything but the neighbour's MAC, which stays while via stays. */
-static void resolve_route(struct nexthops *nh, struct hop *hop)
-{
-	const struct addr *forced = hop->addr.family == AF_INET ? &nh->source4 : &nh->source6;
-	const struct link *link;
-	const char *problem;
-	struct addr via;
-	struct route route;
-	unsigned int mtu;
-
-	if (ask_route(nh, &hop->addr, &route)) {
-		hop_set_problem(hop, "no route to the address");
-		return;
-	}
-	if (forced->family)
-		route.source = *forced;
-	link = find_link(nh, route.ifindex);
-	problem = check_route(&route, link, hop, route.source.family == hop->addr.family);
-	if (problem) {
-		hop_set_problem(hop, problem);
-		return;
-	}
-
-	via = route.via.family ? route.via : hop->addr;
-	if (!hop->routed || hop->hop.ifindex != route.ifindex ||
-	    (hop->via.family && addr_compare(&via, &hop->via))) {
-		hop->fixed = hop->failed = false;
-		hop->hop.resolved = false;
-		hop->problem = "the next hop does not answer yet";
-	}
-	mtu = route.mtu && route.mtu < link->mtu ? route.mtu : link->mtu;
-	hop->routed = true;
-	hop->via = via;
-	hop->hop.ifindex = route.ifindex;
-	hop->hop.mtu = mtu > UINT16_MAX ? UINT16_MAX : mtu;
-	hop->hop.source = route.source;
-	memcpy(hop->hop.mac_src, link->mac, sizeof(hop->hop.mac_src));
 }
 
 struct neighbour {
@@ -280,15 +61,19 @@ static bool parse_neighbour(const struct nlmsghdr *message, struct neighbour *ou
 }
 
 /* Ask the kernel to resolve or confirm a neighbour, as if a packet were sent. */
-static void hint_neighbour(struct nexthops *nh, const struct hop *hop)
+static void hint_neighbour(struct nexthops *nh, struct hop *hop)
 {
 	char buf[MNL_SOCKET_BUFFER_SIZE];
 	struct nlmsghdr *message =
 		nl_message(buf, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
 	struct ndmsg *header = mnl_nlmsg_put_extra_header(message, sizeof(*header));
 
-	if (hop->fixed)
+	uint64_t now = clock_ms();
+
+	/* A full neighbour table evicts another for each: that must not race. */
+	if (hop->fixed || (hop->hinted_at && now < hop->hinted_at + HINT_MS))
 		return;
+	hop->hinted_at = now;
 	header->ndm_family = hop->via.family;
 	header->ndm_ifindex = hop->hop.ifindex;
 	header->ndm_state = NUD_NONE;
@@ -312,26 +97,52 @@ static void hop_learn(struct nexthops *nh, struct hop *hop, const struct neighbo
 		hop->hop.resolved = true;
 		hop->failed = false;
 		hop->problem = NULL;
+		nexthop_set_dead(nh, hop, false);
 	} else if (n->failed && (hop->failed || !hop->hop.resolved)) {
 		nh->touched |= hop->hop.resolved;
 		hop->hop.resolved = false;
 		hop->problem = "the next hop does not answer";
+		nexthop_set_dead(nh, hop, true);
 	} else {
 		hop->failed = n->failed || (hop->failed && !n->gone);
 		hint_neighbour(nh, hop);
 	}
 }
 
+static struct hop *find_hop(const struct nexthops *nh, const struct addr *addr)
+{
+	size_t low = 0, high = nh->n_hops, middle;
+	int order;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		order = addr_compare(addr, &nh->hops[middle].addr);
+		if (!order)
+			return &nh->hops[middle];
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+static bool hop_is_via(const struct hop *hop, const struct neighbour *n)
+{
+	return hop->routed && hop->hop.ifindex == n->ifindex &&
+	       !addr_compare(&hop->via, &n->addr);
+}
+
+/* A neighbour is one backend, found by its address, or a gateway of many. */
 static void apply_neighbour(struct nexthops *nh, const struct neighbour *n)
 {
-	struct hop *hop;
+	struct hop *direct = find_hop(nh, &n->addr), *hop;
 
-	for (hop = nh->hops; hop < nh->hops + nh->n_hops; hop++) {
-		if (!hop->routed || hop->hop.ifindex != n->ifindex ||
-		    addr_compare(&hop->via, &n->addr))
-			continue;
-		hop_learn(nh, hop, n);
-	}
+	if (direct && hop_is_via(direct, n))
+		hop_learn(nh, direct, n);
+	for (hop = nh->hops; nh->gateways && hop < nh->hops + nh->n_hops; hop++)
+		if (hop != direct && hop_is_via(hop, n))
+			hop_learn(nh, hop, n);
 }
 
 static int on_neighbour(const struct nlmsghdr *message, void *context)
@@ -383,9 +194,12 @@ static void refresh(struct nexthops *nh)
 
 	nh->dirty = false;
 	nh->touched = true;
-	if (read_links(nh) == 0) {
-		for (i = 0; i < nh->n_hops; i++)
-			resolve_route(nh, &nh->hops[i]);
+	nh->gateways = false;
+	if (nexthop_read_links(nh) == 0) {
+		for (i = 0; i < nh->n_hops; i++) {
+			nexthop_resolve_route(nh, &nh->hops[i]);
+			nh->gateways |= addr_compare(&nh->hops[i].addr, &nh->hops[i].via) != 0;
+		}
 		if (nl_dump(&nh->request, RTM_GETNEIGH, on_neighbour, nh, &err))
 			log_warn("cannot list neighbours: %s; next hops may be stale", err.text);
 	}
@@ -409,10 +223,12 @@ static int on_event(const struct nlmsghdr *message, void *context)
 
 static void tell(struct nexthops *nh)
 {
-	if (!nh->touched)
+	bool turned = nh->turned;
+
+	if (!nh->touched && !turned)
 		return;
-	nh->touched = false;
-	nh->changed(nh->context);
+	nh->touched = nh->turned = false;
+	nh->changed(nh->context, turned);
 }
 
 void nexthops_events(struct nexthops *nh)
@@ -453,24 +269,6 @@ void nexthops_tick(struct nexthops *nh, uint64_t now_ms)
 	tell(nh);
 }
 
-static struct hop *find_hop(const struct nexthops *nh, const struct addr *addr)
-{
-	size_t low = 0, high = nh->n_hops, middle;
-	int order;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		order = addr_compare(addr, &nh->hops[middle].addr);
-		if (!order)
-			return &nh->hops[middle];
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
-}
-
 int nexthops_track(struct nexthops *nh, const struct addr *addrs, size_t n,
 		   struct err *err)
 {
@@ -492,7 +290,7 @@ int nexthops_track(struct nexthops *nh, const struct addr *addrs, size_t n,
 	nh->n_hops = n;
 	if (fresh)
 		refresh(nh);
-	nh->touched = false; /* the caller is about to read them all */
+	nh->touched = nh->turned = false; /* the caller is about to read them all */
 	return 0;
 }
 
@@ -527,6 +325,13 @@ const struct next_hop *nexthops_get(const struct nexthops *nh, const struct addr
 	const struct hop *hop = find_hop(nh, addr);
 
 	return hop ? &hop->hop : NULL;
+}
+
+bool nexthops_failed(const struct nexthops *nh, const struct addr *addr)
+{
+	const struct hop *hop = find_hop(nh, addr);
+
+	return hop && hop->dead;
 }
 
 void nexthops_describe(const struct nexthops *nh, const struct addr *addr, char *text,

@@ -22,8 +22,11 @@
 
 struct nexthops;
 
-/* What netlink has changed is known when this is called. */
-typedef void nexthops_changed(void *context);
+/*
+ * What netlink has changed is known when this is called; `turned`: some address
+ * failed or came back (nexthops_failed).
+ */
+typedef void nexthops_changed(void *context, bool turned);
 
 int nexthops_open(struct nexthops **out, nexthops_changed *changed, void *context,
 		  struct err *err);
@@ -52,6 +55,12 @@ int nexthops_track(struct nexthops *nh, const struct addr *addrs, size_t n,
 
 /* NULL: not tracked. Valid until the next call of track or events. */
 const struct next_hop *nexthops_get(const struct nexthops *nh, const struct addr *addr);
+
+/*
+ * True when packets to the address are known to lead nowhere: no route, or a
+ * neighbour that does not answer. One that was not heard of yet has not failed.
+ */
+bool nexthops_failed(const struct nexthops *nh, const struct addr *addr);
 
 /*
  * "10.1.0.11 dev eth0 lladdr 02:..", or "" when unresolved, and in *problem why

@@ -2,6 +2,8 @@
 #include "publish.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +13,7 @@
 #include "sys/kmap.h"
 
 #define IDS 65536
+#define BUILDERS_MAX 15 /* threads beside the one that asks */
 
 static int out_of_memory(struct err *err)
 {
@@ -71,6 +74,18 @@ static void forget_backends(struct kernel *k, const uint32_t *ids, size_t n)
 		memset(&k->backend[ids[i]], 0xff, sizeof(*k->backend));
 }
 
+static uint8_t use_flags(uint8_t use)
+{
+	switch (use) {
+	case USE_DRAIN:
+		return BACKEND_DRAINING;
+	case USE_DOWN:
+		return BACKEND_DOWN;
+	default:
+		return 0;
+	}
+}
+
 int publish_backends(struct kernel *k, const struct plan *plan, struct err *err)
 {
 	_cleanup_free_ uint32_t *ids = calloc(plan->n_backends + 1, sizeof(*ids));
@@ -86,7 +101,7 @@ int publish_backends(struct kernel *k, const struct plan *plan, struct err *err)
 		const struct plan_backend *b = &plan->backends[i];
 
 		outer_fill(&b->ident, k->hop(k->hop_context, &b->ident.addr),
-			   b->draining, &entries[n]);
+			   use_flags(b->use), &entries[n]);
 		ids[n] = b->id;
 		n += memcmp(&entries[n], &k->backend[b->id], sizeof(*entries)) != 0;
 	}
@@ -182,16 +197,76 @@ static int build_table(const struct plan_table *table, const struct kernel_table
 
 	rc = kmap_table_create(lines, n);
 	if (rc < 0)
-		return err_set(err, rc, "cannot make a table of %u slots: %s", table->size,
+		return err_set(err, rc, "cannot make a table of %u slots: %s", table->params.size,
 			       strerror(-rc));
 	out->fd = rc;
 	return 0;
 }
 
+/* Tables are independent of each other: every CPU takes the next one. */
+struct builder {
+	const struct kernel *kernel;
+	struct publish *publish;
+	atomic_size_t next;
+	atomic_int rc;
+	pthread_mutex_t lock; /* of err */
+	struct err *err;      /* of the first that failed */
+};
+
+static void builder_fail(struct builder *b, int rc, const struct err *err)
+{
+	pthread_mutex_lock(&b->lock);
+	if (!atomic_load(&b->rc) && b->err)
+		*b->err = *err;
+	if (!atomic_load(&b->rc))
+		atomic_store(&b->rc, rc);
+	pthread_mutex_unlock(&b->lock);
+}
+
+static void *builder_run(void *context)
+{
+	struct builder *b = context;
+	struct publish *p = b->publish;
+	const struct plan_table *table, *old;
+	struct err err;
+	size_t i;
+	int rc;
+
+	while ((i = atomic_fetch_add(&b->next, 1)) < p->to->n_tables) {
+		table = &p->to->tables[i];
+		old = plan_find_table(p->from, table->id);
+		if (atomic_load(&b->rc) || (old && plan_table_same(old, table)))
+			continue;
+		rc = build_table(table, &b->kernel->table[table->id], &p->built[i], &err);
+		if (rc)
+			builder_fail(b, rc, &err);
+		p->changed[i] = p->built[i].fd >= 0;
+	}
+	return NULL;
+}
+
+static int build_tables(const struct kernel *k, struct publish *p, struct err *err)
+{
+	struct builder b = { .kernel = k, .publish = p, .err = err,
+			     .lock = PTHREAD_MUTEX_INITIALIZER };
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	pthread_t threads[BUILDERS_MAX];
+	size_t n = 0;
+
+	/* This thread is the first; one that cannot be had is only not there. */
+	while (n + 1 < (size_t)cpus && n < BUILDERS_MAX && n + 1 < p->to->n_tables &&
+	       pthread_create(&threads[n], NULL, builder_run, &b) == 0)
+		n++;
+	builder_run(&b);
+	while (n)
+		pthread_join(threads[--n], NULL);
+	pthread_mutex_destroy(&b.lock);
+	return atomic_load(&b.rc);
+}
+
 int publish_prepare(const struct kernel *k, const struct plan *from,
 		    const struct plan *to, struct publish *out, struct err *err)
 {
-	const struct plan_table *old;
 	size_t i;
 	int rc;
 
@@ -205,19 +280,10 @@ int publish_prepare(const struct kernel *k, const struct plan *from,
 	for (i = 0; i < to->n_tables; i++)
 		out->built[i].fd = -1;
 
-	for (i = 0; i < to->n_tables; i++) {
-		old = plan_find_table(from, to->tables[i].id);
-		if (old && plan_table_same(old, &to->tables[i]))
-			continue;
-		rc = build_table(&to->tables[i], &k->table[to->tables[i].id],
-				 &out->built[i], err);
-		if (rc) {
-			publish_release(out);
-			return rc;
-		}
-		out->changed[i] = out->built[i].fd >= 0;
-	}
-	return 0;
+	rc = build_tables(k, out, err);
+	if (rc)
+		publish_release(out);
+	return rc;
 }
 
 /* What k->table says of the tables that this change touches, to the kernel. */

@@ -81,14 +81,13 @@ int daemon_load_config(struct daemon *d, struct cfg **out, struct err *err)
 	return 0;
 }
 
-static int make_from_file(void *context, const struct plan *current, struct plan **next,
+static int make_from_file(void *context, const struct cfg *running, struct cfg **next,
 			  struct err *err)
 {
 	const struct daemon *d = context;
-	_cleanup_cfg_ struct cfg *cfg = NULL;
-	int rc = cfg_load_file(d->options.config, &cfg, err);
 
-	return rc ? rc : txn_plan_cfg(&cfg, current, next, err);
+	(void)running;
+	return cfg_load_file(d->options.config, next, err);
 }
 
 static void log_warning(void *context, const char *text)
@@ -124,8 +123,11 @@ static void reload_done(void *context, int rc, const struct err *err,
 
 void daemon_reload(struct daemon *d)
 {
+	struct txn_request request = { .make = make_from_file, .done = reload_done,
+				       .context = d };
+
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, uv_hrtime() / 1000);
-	txn_submit(d, make_from_file, reload_done, d);
+	txn_submit(d, &request);
 }
 
 bool daemon_has_unsaved_changes(const struct daemon *d)

@@ -65,9 +65,10 @@ static json_t *vip_object(struct daemon *d, const struct cfg_vip *vip)
 	char address[VIP_SPEC_TEXT_MAX], digest[17];
 
 	snprintf(digest, sizeof(digest), "%016" PRIx64, table->digest);
-	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:i, s:o, s:o, s:o, s:o}", "address",
+	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:i, s:o, s:o, s:o, s:o}", "address",
 			 vip_spec_format(&vip->spec, address), "pool", pool->name,
-			 "encap", encap_name(pool->encap), "table_size",
+			 "encap", encap_name(pool->encap), "algorithm",
+			 table_algorithm_name(pool->algorithm), "table_size",
 			 (int)pool->table_size, "digest", digest, "backends",
 			 (int)pool->n_backends, "packets", integer(c.packets), "bytes",
 			 integer(c.bytes), "new_flows", integer(c.new_flows), "drops",
@@ -94,67 +95,100 @@ int show_vips(struct daemon *d, json_t *args, json_t **result, struct err *err)
 	return 0;
 }
 
-/* Slots of each backend id in the table of the pool: NULL when none uses it. */
-static uint32_t *pool_slots(struct daemon *d, const struct cfg_pool *pool)
+/* What a list of backends needs to know once, and not for each pool. */
+struct backend_list {
+	struct daemon *d;
+	json_t *array;
+	bool slots;       /* reading a whole table for each pool is wanted */
+	uint16_t *tables; /* by pool; 0: no VIP uses it */
+};
+
+static int list_begin(struct daemon *d, bool slots, struct backend_list *list)
 {
 	const struct cfg *cfg = d->plan->cfg;
 	size_t i;
 
+	*list = (struct backend_list){ .d = d, .slots = slots };
+	list->tables = calloc(cfg->n_pools + 1, sizeof(*list->tables));
+	if (!list->tables)
+		return -ENOMEM;
 	for (i = 0; i < cfg->n_vips; i++)
-		if (!strcmp(cfg->vips[i].pool, pool->name))
-			return stats_slots(d, plan_find_vip(d->plan, &cfg->vips[i].spec)->table);
-	return NULL;
+		list->tables[cfg_find_pool(cfg, cfg->vips[i].pool) - cfg->pools] =
+			plan_find_vip(d->plan, &cfg->vips[i].spec)->table;
+	list->array = json_array();
+	return 0;
 }
 
-static json_t *backend_object(struct daemon *d, const char *pool, const char *name,
-			      const struct plan_backend *planned, uint32_t weight,
-			      uint32_t slots)
+static void list_append(struct backend_list *list, const char *pool, const char *name,
+			const struct plan_backend *planned, const char *state,
+			uint32_t weight, uint32_t slots)
 {
+	struct daemon *d = list->d;
 	struct backend_counters c = stats_backend(d, planned->id);
 	char address[ADDR_TEXT_MAX], hop[128];
 	const char *problem;
 
 	nexthops_describe(d->nexthops, &planned->ident.addr, hop, sizeof(hop), &problem);
-	return json_pack("{s:o, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
-			 "pool", string_or_null(pool), "name", name, "address",
-			 addr_format(&planned->ident.addr, address), "weight",
-			 integer(weight), "encap", encap_name(planned->ident.encap),
-			 "state", planned->draining ? "draining" : "active", "next_hop",
-			 string_or_null(hop), "problem", string_or_null(problem), "slots",
-			 integer(slots), "packets", integer(c.packets), "bytes",
-			 integer(c.bytes), "new_flows", integer(c.new_flows));
+	json_array_append_new(list->array, json_pack(
+		"{s:o, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "pool",
+		string_or_null(pool), "name", name, "address",
+		addr_format(&planned->ident.addr, address), "weight", integer(weight),
+		"encap", encap_name(planned->ident.encap), "state", state, "next_hop",
+		string_or_null(hop), "problem", string_or_null(problem), "slots",
+		integer(slots), "packets", integer(c.packets), "bytes", integer(c.bytes),
+		"new_flows", integer(c.new_flows)));
 }
 
-static void append_pool(struct daemon *d, const struct cfg_pool *pool, json_t *list)
+static void append_pool(struct backend_list *list, const struct cfg_pool *pool)
 {
-	_cleanup_free_ uint32_t *slots = pool_slots(d, pool);
+	uint16_t table = list->tables[pool - list->d->plan->cfg->pools];
+	_cleanup_free_ uint32_t *slots =
+		list->slots && table ? stats_slots(list->d, table) : NULL;
 	const struct plan_backend *planned;
 	struct backend_ident ident;
 	size_t i;
 
 	for (i = 0; i < pool->n_backends; i++) {
-		backend_ident_of(pool, &pool->backends[i], &ident);
-		planned = plan_find_backend(d->plan, &ident);
-		json_array_append_new(list, backend_object(d, pool->name,
-							   pool->backends[i].name, planned,
-							   pool->backends[i].weight,
-							   slots ? slots[planned->id] : 0));
+		const struct cfg_backend *b = &pool->backends[i];
+
+		backend_ident_of(pool, b, &ident);
+		planned = plan_find_backend(list->d->plan, &ident);
+		list_append(list, pool->name, b->name, planned, admin_state_name(b->state),
+			    b->weight, slots ? slots[planned->id] : 0);
 	}
 }
 
-static void append_draining(struct daemon *d, json_t *list)
+static void append_draining(struct backend_list *list)
 {
+	const struct plan *plan = list->d->plan;
 	char name[ADDR_TEXT_MAX];
 	size_t i;
 
-	for (i = 0; i < d->plan->n_backends; i++) {
-		const struct plan_backend *b = &d->plan->backends[i];
+	for (i = 0; i < plan->n_backends; i++)
+		if (plan->backends[i].draining)
+			list_append(list, NULL,
+				    addr_format(&plan->backends[i].ident.addr, name),
+				    &plan->backends[i], "draining", 0, 0);
+}
 
-		if (b->draining)
-			json_array_append_new(list, backend_object(d, NULL,
-								   addr_format(&b->ident.addr, name),
-								   b, 0, 0));
-	}
+/* only NULL: every pool, and the backends that no pool lists any more. */
+static int list_backends(struct daemon *d, const struct cfg_pool *only, bool slots,
+			 json_t **array, struct err *err)
+{
+	const struct cfg *cfg = d->plan->cfg;
+	struct backend_list list;
+	size_t i;
+
+	if (list_begin(d, slots, &list))
+		return err_set(err, -ENOMEM, "out of memory");
+	for (i = 0; i < cfg->n_pools; i++)
+		if (!only || only == &cfg->pools[i])
+			append_pool(&list, &cfg->pools[i]);
+	if (!only)
+		append_draining(&list);
+	free(list.tables);
+	*array = list.array;
+	return 0;
 }
 
 /* A pool by its name, or that of a VIP. */
@@ -178,24 +212,17 @@ static int find_target(const struct cfg *cfg, const char *target,
 
 int show_backends(struct daemon *d, json_t *args, json_t **result, struct err *err)
 {
-	const struct cfg *cfg = d->plan->cfg;
 	const struct cfg_pool *only = NULL;
 	const char *target;
 	json_t *list;
-	size_t i;
 	int rc = args_string(args, "target", false, &target, err);
 
 	if (!rc && target)
-		rc = find_target(cfg, target, &only, err);
+		rc = find_target(d->plan->cfg, target, &only, err);
+	if (!rc)
+		rc = list_backends(d, only, true, &list, err);
 	if (rc)
 		return rc;
-
-	list = json_array();
-	for (i = 0; i < cfg->n_pools; i++)
-		if (!only || only == &cfg->pools[i])
-			append_pool(d, &cfg->pools[i], list);
-	if (!only)
-		append_draining(d, list);
 	*result = json_pack("{s:o}", "backends", list);
 	return 0;
 }
@@ -214,7 +241,8 @@ static struct backend_sums count_backends(const struct daemon *d)
 		hop = nexthops_get(d->nexthops, &d->plan->backends[i].ident.addr);
 		sums.active += !d->plan->backends[i].draining;
 		sums.draining += d->plan->backends[i].draining;
-		sums.unresolved += !hop || !hop->resolved;
+		sums.unresolved += !d->plan->backends[i].draining &&
+				   (!hop || !hop->resolved);
 	}
 	return sums;
 }
@@ -230,12 +258,14 @@ int show_status(struct daemon *d, json_t *args, json_t **result, struct err *err
 		"interface", d->at.interface, "attach", attach_kind_name(d->at.kind),
 		"flows_per_cpu", (int)d->dp.config.flows_per_cpu, "cpus", (int)d->dp.cpus);
 	json_t *sizes = json_pack(
-		"{s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "vips",
+		"{s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:f, s:f, s:o}", "vips",
 		(int)d->plan->n_vips, "pools", (int)d->plan->cfg->n_pools, "tables",
 		(int)d->plan->n_tables, "backends", sums.active, "backends_draining",
 		sums.draining, "backends_unresolved", sums.unresolved, "changes_applied",
 		integer(d->txns.applied), "changes_failed", integer(d->txns.failed),
-		"map_writes", integer(d->kernel.map_writes), "last_error",
+		"map_writes", integer(d->kernel.map_writes), "last_plan_ms",
+		d->txns.times.plan_ms, "last_build_ms", d->txns.times.build_ms,
+		"last_commit_ms", d->txns.times.commit_ms, "last_error",
 		string_or_null(d->last_error));
 
 	(void)args;
@@ -298,22 +328,21 @@ int show_counters(struct daemon *d, json_t *args, json_t **result, struct err *e
 	int rc = show_vips(d, none, &vips, err);
 
 	(void)args;
-	if (!rc)
-		rc = show_backends(d, none, &backends, err);
 	json_decref(none);
+	if (!rc)
+		rc = list_backends(d, NULL, false, &backends, err);
 	if (rc) {
 		json_decref(vips);
 		return rc;
 	}
 	keep_members(json_object_get(vips, "vips"), of_vip);
-	keep_members(json_object_get(backends, "backends"), of_backend);
-	*result = json_pack("{s:o, s:o, s:o, s:o, s:O, s:O}", "passed",
+	keep_members(backends, of_backend);
+	*result = json_pack("{s:o, s:o, s:o, s:o, s:O, s:o}", "passed",
 			    integer(totals.passed), "sent_tx", integer(totals.sent_tx),
 			    "sent_redirect", integer(totals.sent_redirect), "drops",
 			    drops_array(d), "vips", json_object_get(vips, "vips"),
-			    "backends", json_object_get(backends, "backends"));
+			    "backends", backends);
 	json_decref(vips);
-	json_decref(backends);
 	return 0;
 }
 

@@ -11,13 +11,10 @@
 #include <time.h>
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 
 #include "core/cleanup.h"
 #include "daemon.h"
-#include "flow_hash.h" /* for the skeleton */
-#include "fairlead.skel.h"
-#include "sys/kmap.h"
+#include "flows.h"
 #include "sys/log.h"
 
 #define SWEEP_MS 60000
@@ -65,37 +62,21 @@ static int visit_flow(void *context, const void *key, const void *value)
 	return 0;
 }
 
-static int sweep_map(struct sweep *s, int outer_fd, size_t key_size)
+static void start_map(void *context, int fd)
 {
-	uint32_t cpu, map_id;
-	int rc;
+	struct flow_walk *walk = context;
 
-	for (cpu = 0; cpu < s->daemon->dp.cpus; cpu++) {
-		_cleanup_close_ int fd = -1;
-		struct flow_walk walk = { .sweep = s };
-
-		if (bpf_map_lookup_elem(outer_fd, &cpu, &map_id))
-			continue;
-		walk.fd = fd = bpf_map_get_fd_by_id(map_id);
-		if (fd < 0)
-			return -errno;
-		rc = kmap_walk(fd, key_size, sizeof(struct flow),
-			       s->daemon->dp.config.flows_per_cpu, visit_flow, &walk);
-		if (rc)
-			return rc;
-	}
-	return 0;
+	walk->fd = fd;
 }
 
 static void sweep_work(uv_work_t *work)
 {
 	struct sweep *s = work->data;
-	struct fairlead_bpf *skel = s->daemon->dp.skel;
+	struct flow_walk walk = { .sweep = s, .fd = -1 };
 
-	s->rc = sweep_map(s, bpf_map__fd(skel->maps.flows4), sizeof(struct flow_key4));
+	s->rc = flows_walk_maps(&s->daemon->dp, false, visit_flow, start_map, &walk);
 	if (!s->rc)
-		s->rc = sweep_map(s, bpf_map__fd(skel->maps.flows6),
-				  sizeof(struct flow_key6));
+		s->rc = flows_walk_maps(&s->daemon->dp, true, visit_flow, start_map, &walk);
 }
 
 /* Only ids that were draining before the flows were read, and are still. */
@@ -104,12 +85,6 @@ static bool is_forgotten(void *context, uint16_t id)
 	const struct sweep *s = context;
 
 	return s->state[id] == ID_DRAINING;
-}
-
-static int make_release(void *context, const struct plan *current, struct plan **next,
-			struct err *err)
-{
-	return plan_release(current, is_forgotten, context, next, err);
 }
 
 static void release_done(void *context, int rc, const struct err *err,
@@ -136,7 +111,9 @@ static void sweep_after_work(uv_work_t *work, int status)
 		return;
 	}
 	log_info("%zu removed backends have no flow left", forgotten);
-	txn_submit(s->daemon, make_release, release_done, s);
+	txn_submit(s->daemon, &(struct txn_request){ .release = is_forgotten,
+						     .done = release_done,
+						     .context = s });
 }
 
 static void on_sweep_timer(uv_timer_t *timer)

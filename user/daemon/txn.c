@@ -7,20 +7,21 @@
 
 #include "core/cleanup.h"
 #include "daemon.h"
+#include "preview.h"
 #include "sys/log.h"
 
 struct txn {
 	STAILQ_ENTRY(txn) entry;
 	struct daemon *daemon;
-	txn_make *make;
-	txn_done *done;
-	void *context;
+	struct txn_request request;
 
 	struct plan *next;
 	struct publish publish;
 	struct err err;
 	int rc;
+	bool understood; /* the request itself was in order */
 	uv_work_t work;
+	uint64_t begun, planned, built; /* ns, uv_hrtime */
 };
 
 void txn_queue_init(struct txn_queue *queue)
@@ -29,43 +30,109 @@ void txn_queue_init(struct txn_queue *queue)
 	STAILQ_INIT(&queue->waiting);
 }
 
-int txn_plan_cfg(struct cfg **cfg, const struct plan *current, struct plan **next,
-		 struct err *err)
+static int compare_addrs(const void *a, const void *b)
 {
-	int rc = cfg_check(*cfg, err);
-
-	return rc ? rc : plan_make(cfg, current, next, err);
+	return addr_compare(a, b);
 }
 
-/* Addresses of a plan, distinct: backends are sorted by address first. */
-static int track_next_hops(struct daemon *d, const struct plan *plan, struct err *err)
+static size_t count_addrs(const struct plan *plan, const struct cfg *cfg)
 {
-	_cleanup_free_ struct addr *addrs = calloc(plan->n_backends + 1, sizeof(*addrs));
-	size_t i, n = 0;
+	size_t i, n = plan->n_backends;
+
+	for (i = 0; cfg && i < cfg->n_pools; i++)
+		n += cfg->pools[i].n_backends;
+	return n;
+}
+
+static size_t collect_addrs(const struct plan *plan, const struct cfg *cfg,
+			    struct addr *addrs)
+{
+	size_t i, j, n = 0, distinct = 0;
+
+	for (i = 0; i < plan->n_backends; i++)
+		addrs[n++] = plan->backends[i].ident.addr;
+	for (i = 0; cfg && i < cfg->n_pools; i++)
+		for (j = 0; j < cfg->pools[i].n_backends; j++)
+			addrs[n++] = cfg->pools[i].backends[j].addr;
+	if (n)
+		qsort(addrs, n, sizeof(*addrs), compare_addrs);
+	for (i = 0; i < n; i++)
+		if (!i || addr_compare(&addrs[i], &addrs[distinct - 1]))
+			addrs[distinct++] = addrs[i];
+	return distinct;
+}
+
+/*
+ * Follow the next hops of the plan and, before it is planned, of the coming
+ * configuration, so that the plan knows what is reachable. cfg may be NULL.
+ */
+static int track_next_hops(struct daemon *d, const struct plan *plan,
+			   const struct cfg *cfg, struct err *err)
+{
+	_cleanup_free_ struct addr *addrs =
+		calloc(count_addrs(plan, cfg) + 1, sizeof(*addrs));
 
 	if (!addrs)
 		return err_set(err, -ENOMEM, "out of memory");
-	for (i = 0; i < plan->n_backends; i++)
-		if (!n || addr_compare(&addrs[n - 1], &plan->backends[i].ident.addr))
-			addrs[n++] = plan->backends[i].ident.addr;
-	if (plan->cfg)
-		nexthops_set_source(d->nexthops, &plan->cfg->tunnel_source4,
-				    &plan->cfg->tunnel_source6);
-	return nexthops_track(d->nexthops, addrs, n, err);
+	return nexthops_track(d->nexthops, addrs, collect_addrs(plan, cfg, addrs), err);
+}
+
+/* Only with a commit: next hops that change before it must not show a new source. */
+static void set_source(struct daemon *d, const struct cfg *cfg)
+{
+	if (cfg)
+		nexthops_set_source(d->nexthops, &cfg->tunnel_source4,
+				    &cfg->tunnel_source6);
+}
+
+static bool is_reachable(void *context, const struct backend_ident *ident)
+{
+	return !nexthops_failed(context, &ident->addr);
+}
+
+static int make_cfg(struct txn *txn, struct cfg **cfg)
+{
+	const struct cfg *running = txn->daemon->plan->cfg;
+	struct err *err = &txn->err;
+	int rc;
+
+	if (!txn->request.make)
+		return cfg_clone(running, cfg, err);
+	rc = txn->request.make(txn->request.context, running, cfg, err);
+	return rc ? rc : cfg_check(*cfg, err);
+}
+
+static int make_plan(struct txn *txn, struct cfg **cfg)
+{
+	struct daemon *d = txn->daemon;
+	struct plan_health health = { is_reachable, d->nexthops };
+
+	if (txn->request.release)
+		return plan_release(d->plan, &health, txn->request.release,
+				    txn->request.context, &txn->next, &txn->err);
+	return plan_make(cfg, d->plan, &health, &txn->next, &txn->err);
 }
 
 /* On the loop: what to change, and everything that it depends on. */
 static int txn_begin(struct txn *txn)
 {
+	_cleanup_cfg_ struct cfg *cfg = NULL;
 	struct daemon *d = txn->daemon;
-	int rc = txn->make(txn->context, d->plan, &txn->next, &txn->err);
+	int rc;
 
+	txn->begun = uv_hrtime();
+	rc = make_cfg(txn, &cfg);
 	if (rc)
 		return rc;
-	if (dataplane_needs_restart(&d->dp, txn->next->cfg))
+	txn->understood = true;
+	if (dataplane_needs_restart(&d->dp, cfg))
 		return err_set(&txn->err, -EBUSY,
 			       "hash_key cannot change while fairleadd runs; restart it to use the new key");
-	return track_next_hops(d, txn->next, &txn->err);
+	rc = track_next_hops(d, d->plan, cfg, &txn->err);
+	if (!rc)
+		rc = make_plan(txn, &cfg);
+	txn->planned = uv_hrtime();
+	return rc;
 }
 
 /* On any thread: new tables, where no packet sees them. */
@@ -73,6 +140,9 @@ static int txn_prepare(struct txn *txn)
 {
 	struct daemon *d = txn->daemon;
 
+	if (txn->request.preview)
+		return preview_make(&d->kernel, &d->dp, d->plan, txn->next,
+				    txn->request.preview, &txn->err);
 	return publish_prepare(&d->kernel, d->plan, txn->next, &txn->publish, &txn->err);
 }
 
@@ -80,7 +150,11 @@ static int txn_prepare(struct txn *txn)
 static int txn_commit(struct txn *txn)
 {
 	struct daemon *d = txn->daemon;
-	int rc = publish_commit(&d->kernel, &txn->publish, &txn->err);
+	int rc;
+
+	txn->built = uv_hrtime();
+	set_source(d, txn->next->cfg);
+	rc = publish_commit(&d->kernel, &txn->publish, &txn->err);
 
 	if (rc)
 		return rc;
@@ -91,12 +165,28 @@ static int txn_commit(struct txn *txn)
 		return rc;
 	}
 	publish_finish(&d->kernel, &txn->publish);
+	d->txns.times = (struct txn_times){
+		.plan_ms = (txn->planned - txn->begun) / 1e6,
+		.build_ms = (txn->built - txn->planned) / 1e6,
+		.commit_ms = (uv_hrtime() - txn->built) / 1e6,
+	};
 	return 0;
+}
+
+static bool table_changes(const struct txn *txn, size_t i)
+{
+	const struct plan_table *table = &txn->next->tables[i];
+	const struct plan_table *old;
+
+	if (!txn->request.preview)
+		return txn->publish.changed[i];
+	old = plan_find_table(txn->daemon->plan, table->id);
+	return !old || !plan_table_same(old, table);
 }
 
 static void count_changes(const struct txn *txn, struct txn_changes *out)
 {
-	const struct plan *from = txn->publish.from, *to = txn->publish.to;
+	const struct plan *from = txn->daemon->plan, *to = txn->next;
 	size_t i;
 
 	for (i = 0; i < to->n_vips; i++)
@@ -104,7 +194,7 @@ static void count_changes(const struct txn *txn, struct txn_changes *out)
 	for (i = 0; i < from->n_vips; i++)
 		out->vips_removed += !plan_find_vip(to, &from->vips[i].spec);
 	for (i = 0; i < to->n_tables; i++)
-		out->tables_changed += txn->publish.changed[i];
+		out->tables_changed += table_changes(txn, i);
 	for (i = 0; i < to->n_backends; i++) {
 		const struct plan_backend *now = &to->backends[i];
 		const struct plan_backend *old = plan_find_backend(from, &now->ident);
@@ -114,25 +204,48 @@ static void count_changes(const struct txn *txn, struct txn_changes *out)
 	}
 }
 
+/* What was prepared goes, and what runs stays as it is. */
+static void txn_drop(struct txn *txn)
+{
+	struct daemon *d = txn->daemon;
+
+	if (txn->publish.built)
+		publish_release(&txn->publish);
+	plan_free(&txn->next);
+	track_next_hops(d, d->plan, NULL, NULL);
+	/* The undo of a failed commit wrote next hops as the commit saw them. */
+	set_source(d, d->plan->cfg);
+	publish_backends(&d->kernel, d->plan, NULL);
+}
+
+/* What was committed is now what runs. */
+static void txn_adopt(struct txn *txn)
+{
+	struct daemon *d = txn->daemon;
+
+	/* Its plans end with the old one. */
+	publish_release(&txn->publish);
+	plan_free(&d->plan);
+	d->plan = TAKE_PTR(txn->next);
+	track_next_hops(d, d->plan, NULL, NULL);
+}
+
 static void txn_settle(struct txn *txn, struct txn_changes *changes)
 {
 	struct daemon *d = txn->daemon;
 
-	if (txn->rc) {
-		d->txns.failed++;
-		memcpy(d->last_error, txn->err.text, sizeof(d->last_error));
-		/* The undo wrote next hops as the failed change saw them. */
-		track_next_hops(d, d->plan, NULL);
-		publish_backends(&d->kernel, d->plan, NULL);
-		plan_free(&txn->next);
-	} else {
-		d->txns.applied++;
+	if (!txn->rc)
 		count_changes(txn, changes);
-		/* publish.from and .to end with the old plan. */
-		publish_release(&txn->publish);
-		plan_free(&d->plan);
-		d->plan = TAKE_PTR(txn->next);
-	}
+	if (txn->rc || txn->request.preview)
+		txn_drop(txn);
+	else
+		txn_adopt(txn);
+	if (txn->request.preview || (txn->request.attended && !txn->understood))
+		return;
+	d->txns.applied += !txn->rc;
+	d->txns.failed += !!txn->rc;
+	if (txn->rc)
+		memcpy(d->last_error, txn->err.text, sizeof(d->last_error));
 }
 
 static void txn_next(struct daemon *d);
@@ -142,14 +255,12 @@ static void txn_finish(struct txn *txn)
 	struct daemon *d = txn->daemon;
 	struct txn_changes changes = { .map_writes = d->kernel.map_writes };
 
-	if (!txn->rc)
+	if (!txn->rc && !txn->request.preview)
 		txn->rc = txn_commit(txn);
 	changes.map_writes = d->kernel.map_writes - changes.map_writes;
-	if (txn->rc && txn->publish.built)
-		publish_release(&txn->publish);
 	txn_settle(txn, &changes);
 	d->txns.active = NULL;
-	txn->done(txn->context, txn->rc, &txn->err, &changes);
+	txn->request.done(txn->request.context, txn->rc, &txn->err, &changes);
 	free(txn);
 	txn_next(d);
 }
@@ -187,33 +298,53 @@ static void txn_next(struct daemon *d)
 	uv_queue_work(&d->loop, &txn->work, txn_work, txn_after_work);
 }
 
-static struct txn *txn_new(struct daemon *d, txn_make *make, txn_done *done,
-			   void *context)
+static struct txn *txn_new(struct daemon *d, const struct txn_request *request)
 {
 	struct txn *txn = calloc(1, sizeof(*txn));
 
 	if (!txn)
 		return NULL;
 	txn->daemon = d;
-	txn->make = make;
-	txn->done = done;
-	txn->context = context;
+	txn->request = *request;
 	return txn;
 }
 
-void txn_submit(struct daemon *d, txn_make *make, txn_done *done, void *context)
+void txn_submit(struct daemon *d, const struct txn_request *request)
 {
-	struct txn *txn = txn_new(d, make, done, context);
+	struct txn *txn = txn_new(d, request);
 	struct txn_changes none = { 0 };
 	struct err err;
 
 	if (!txn) {
 		err_set(&err, -ENOMEM, "out of memory");
-		done(context, -ENOMEM, &err, &none);
+		request->done(request->context, -ENOMEM, &err, &none);
 		return;
 	}
 	STAILQ_INSERT_TAIL(&d->txns.waiting, txn, entry);
 	txn_next(d);
+}
+
+static void refresh_done(void *context, int rc, const struct err *err,
+			 const struct txn_changes *changes)
+{
+	(void)context;
+	if (rc)
+		log_error("cannot lay health over the tables, keeping last state: %s",
+			  err->text);
+	else if (changes->tables_changed)
+		log_notice("%zu tables follow what is reachable now",
+			   changes->tables_changed);
+}
+
+void txn_refresh(struct daemon *d)
+{
+	struct txn_request request = { .done = refresh_done, .context = d };
+	struct txn *txn;
+
+	STAILQ_FOREACH(txn, &d->txns.waiting, entry)
+		if (!txn->request.make && !txn->request.release)
+			return; /* it will see what is new */
+	txn_submit(d, &request);
 }
 
 struct run {
@@ -223,12 +354,12 @@ struct run {
 	struct err *err;
 };
 
-static int run_make(void *context, const struct plan *current, struct plan **next,
+static int run_make(void *context, const struct cfg *running, struct cfg **next,
 		    struct err *err)
 {
 	struct run *run = context;
 
-	return run->make(run->context, current, next, err);
+	return run->make(run->context, running, next, err);
 }
 
 static void run_done(void *context, int rc, const struct err *err,
@@ -245,7 +376,9 @@ static void run_done(void *context, int rc, const struct err *err,
 int txn_run(struct daemon *d, txn_make *make, void *context, struct err *err)
 {
 	struct run run = { make, context, 0, err };
-	struct txn *txn = txn_new(d, run_make, run_done, &run);
+	struct txn_request request = { .make = run_make, .done = run_done,
+				       .context = &run };
+	struct txn *txn = txn_new(d, &request);
 
 	if (!txn)
 		return err_set(err, -ENOMEM, "out of memory");

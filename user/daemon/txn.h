@@ -17,15 +17,16 @@
 #include "core/plan.h"
 
 struct daemon;
+struct preview;
 struct txn;
 
-/* Makes the plan to come; the running configuration is current->cfg. */
-typedef int txn_make(void *context, const struct plan *current, struct plan **next,
+/* Makes the configuration to come from the one that runs, which stays. */
+typedef int txn_make(void *context, const struct cfg *running, struct cfg **next,
 		     struct err *err);
 
 struct txn_changes {
 	size_t vips_added, vips_removed, backends_added, backends_removed;
-	size_t tables_changed;
+	size_t tables_changed; /* for a preview: that would be built */
 	uint64_t map_writes;
 };
 
@@ -33,22 +34,39 @@ struct txn_changes {
 typedef void txn_done(void *context, int rc, const struct err *err,
 		      const struct txn_changes *changes);
 
+struct txn_request {
+	txn_make *make; /* NULL: the running configuration, with health as it is */
+	/* Draining backends that may go now; NULL: none. */
+	bool (*release)(void *context, uint16_t id);
+	/* Not NULL: fill it and change nothing. */
+	struct preview *preview;
+	bool attended; /* who asked is told when the request itself is wrong */
+	txn_done *done;
+	void *context; /* of all three calls */
+};
+
+/* Where the time of the last transaction that changed something went. */
+struct txn_times {
+	double plan_ms, build_ms, commit_ms;
+};
+
 struct txn_queue {
 	STAILQ_HEAD(, txn) waiting;
 	struct txn *active;
+	/* failed: refused by the system, or with nobody there to be told. */
 	uint64_t applied, failed;
+	struct txn_times times;
 };
 
 void txn_queue_init(struct txn_queue *queue);
 
 /* Queue one. When it cannot be (-ENOMEM), done is called before returning. */
-void txn_submit(struct daemon *d, txn_make *make, txn_done *done, void *context);
+void txn_submit(struct daemon *d, const struct txn_request *request);
 
 /* Run one now, on this thread, for the start. */
 int txn_run(struct daemon *d, txn_make *make, void *context, struct err *err);
 
-/* Most transactions are a new configuration: *cfg is taken on success. */
-int txn_plan_cfg(struct cfg **cfg, const struct plan *current, struct plan **next,
-		 struct err *err);
+/* Health has changed: lay it over the tables, once for changes that come together. */
+void txn_refresh(struct daemon *d);
 
 #endif

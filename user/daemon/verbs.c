@@ -62,7 +62,7 @@ static void edit_free(struct edit *edit)
 }
 
 static int edit_begin(json_t *args, const char *target_key, bool address,
-		      const struct plan *current, struct edit *edit, struct err *err)
+		      const struct cfg *running, struct edit *edit, struct err *err)
 {
 	int rc = args_string(args, target_key, true, &edit->target, err);
 
@@ -70,90 +70,96 @@ static int edit_begin(json_t *args, const char *target_key, bool address,
 		rc = args_string(args, "address", address, &edit->address, err);
 	if (!rc)
 		rc = args_options(args, &edit->options, err);
-	return rc ? rc : cfg_clone(current->cfg, &edit->cfg, err);
+	return rc ? rc : cfg_clone(running, &edit->cfg, err);
 }
 
-static int make_vip_add(json_t *args, const struct plan *current, struct plan **next,
+static int edit_end(struct edit *edit, struct cfg **next)
+{
+	*next = TAKE_PTR(edit->cfg);
+	return 0;
+}
+
+static int make_vip_add(json_t *args, const struct cfg *running, struct cfg **next,
 			struct err *err)
 {
 	_cleanup_(edit_free) struct edit edit = { 0 };
-	int rc = edit_begin(args, "vip", false, current, &edit, err);
+	int rc = edit_begin(args, "vip", false, running, &edit, err);
 
 	if (!rc)
 		rc = cfg_vip_add(edit.cfg, edit.target, edit.options.list, edit.options.n, err);
-	return rc ? rc : txn_plan_cfg(&edit.cfg, current, next, err);
+	return rc ? rc : edit_end(&edit, next);
 }
 
-static int make_vip_set(json_t *args, const struct plan *current, struct plan **next,
+static int make_vip_set(json_t *args, const struct cfg *running, struct cfg **next,
 			struct err *err)
 {
 	_cleanup_(edit_free) struct edit edit = { 0 };
-	int rc = edit_begin(args, "vip", false, current, &edit, err);
+	int rc = edit_begin(args, "vip", false, running, &edit, err);
 
 	if (!rc)
 		rc = cfg_vip_set(edit.cfg, edit.target, edit.options.list, edit.options.n, err);
-	return rc ? rc : txn_plan_cfg(&edit.cfg, current, next, err);
+	return rc ? rc : edit_end(&edit, next);
 }
 
-static int make_vip_del(json_t *args, const struct plan *current, struct plan **next,
+static int make_vip_del(json_t *args, const struct cfg *running, struct cfg **next,
 			struct err *err)
 {
 	_cleanup_(edit_free) struct edit edit = { 0 };
-	int rc = edit_begin(args, "vip", false, current, &edit, err);
+	int rc = edit_begin(args, "vip", false, running, &edit, err);
 
 	if (!rc)
 		rc = cfg_vip_del(edit.cfg, edit.target, err);
-	return rc ? rc : txn_plan_cfg(&edit.cfg, current, next, err);
+	return rc ? rc : edit_end(&edit, next);
 }
 
-static int make_backend_add(json_t *args, const struct plan *current, struct plan **next,
+static int make_backend_add(json_t *args, const struct cfg *running, struct cfg **next,
 			    struct err *err)
 {
 	_cleanup_(edit_free) struct edit edit = { 0 };
-	int rc = edit_begin(args, "target", true, current, &edit, err);
+	int rc = edit_begin(args, "target", true, running, &edit, err);
 
 	if (!rc)
 		rc = cfg_backend_add(edit.cfg, edit.target, edit.address,
 				     edit.options.list, edit.options.n, err);
-	return rc ? rc : txn_plan_cfg(&edit.cfg, current, next, err);
+	return rc ? rc : edit_end(&edit, next);
 }
 
-static int make_backend_set(json_t *args, const struct plan *current, struct plan **next,
+static int make_backend_set(json_t *args, const struct cfg *running, struct cfg **next,
 			    struct err *err)
 {
 	_cleanup_(edit_free) struct edit edit = { 0 };
-	int rc = edit_begin(args, "target", true, current, &edit, err);
+	int rc = edit_begin(args, "target", true, running, &edit, err);
 
 	if (!rc)
 		rc = cfg_backend_set(edit.cfg, edit.target, edit.address,
 				     edit.options.list, edit.options.n, err);
-	return rc ? rc : txn_plan_cfg(&edit.cfg, current, next, err);
+	return rc ? rc : edit_end(&edit, next);
 }
 
-static int make_backend_del(json_t *args, const struct plan *current, struct plan **next,
+static int make_backend_del(json_t *args, const struct cfg *running, struct cfg **next,
 			    struct err *err)
 {
 	_cleanup_(edit_free) struct edit edit = { 0 };
-	int rc = edit_begin(args, "target", true, current, &edit, err);
+	int rc = edit_begin(args, "target", true, running, &edit, err);
 
 	if (!rc)
 		rc = cfg_backend_del(edit.cfg, edit.target, edit.address, err);
-	return rc ? rc : txn_plan_cfg(&edit.cfg, current, next, err);
+	return rc ? rc : edit_end(&edit, next);
 }
 
-static int make_apply(json_t *args, const struct plan *current, struct plan **next,
+static int make_apply(json_t *args, const struct cfg *running, struct cfg **next,
 		      struct err *err)
 {
-	_cleanup_cfg_ struct cfg *cfg = NULL;
-	const char *file, *yaml;
+	const char *file = NULL, *yaml = NULL;
 	int rc = args_string(args, "file", true, &file, err);
 
+	(void)running;
 	if (!rc)
 		rc = args_string(args, "yaml", true, &yaml, err);
-	if (!rc)
-		rc = cfg_parse_yaml(yaml, json_string_length(json_object_get(args, "yaml")),
-				    file, &cfg, err);
-	return rc ? rc : txn_plan_cfg(&cfg, current, next, err);
+	if (rc)
+		return rc;
+	return cfg_parse_yaml(yaml, json_string_length(json_object_get(args, "yaml")),
+			      file, next, err);
 }
 
 static const struct verb verbs[] = {

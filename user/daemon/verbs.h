@@ -19,7 +19,7 @@ struct verb {
 	const char *name;
 	/* Exactly one of the two. *result is the caller's on success. */
 	int (*show)(struct daemon *d, json_t *args, json_t **result, struct err *err);
-	int (*make)(json_t *args, const struct plan *current, struct plan **next,
+	int (*make)(json_t *args, const struct cfg *running, struct cfg **next,
 		    struct err *err);
 	bool tells_changes; /* the reply says what the transaction changed */
 	bool secret;        /* shows the hash key: not on the read-only socket */
