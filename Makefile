@@ -90,7 +90,10 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libfairlead.a
 # One binary each: tests/bpf/*.c and tests/bench/*.c with their BPF programs.
 include $(wildcard tests/*/module.mk)
 
-.PHONY: deps check check-root test bench demo
+KERNELS := 6.1 6.12
+KERNEL_TESTS := unit bpf net
+
+.PHONY: deps check check-root test test-kernels bench demo
 deps:
 	$(Q)scripts/install-deps
 check: $(UNIT)
@@ -99,6 +102,10 @@ check-root: all $(UNIT) $(ROOT_TESTS)
 	$(Q)scripts/run-tests unit bpf net
 test: deps
 	$(Q)$(MAKE) --no-print-directory check-root
+test-kernels: deps
+	$(Q)scripts/install-deps --kernels
+	$(Q)$(MAKE) --no-print-directory all $(UNIT) $(ROOT_TESTS)
+	$(Q)KERNEL_TESTS="$(KERNEL_TESTS)" scripts/vm/test-kernels $(KERNELS)
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)scripts/demo
@@ -125,7 +132,8 @@ dist:
 	$(Q)mkdir -p $(O)
 	git archive --prefix=fairlead-$(VERSION)/ -o $(O)/fairlead-$(VERSION).tar.gz HEAD
 lint:
-	shellcheck -x -S warning -P tests/net scripts/demo scripts/topology scripts/run-tests scripts/install-deps .ci/run tests/net/*.sh
+	shellcheck -x -S warning -P tests/net scripts/demo scripts/topology scripts/run-tests scripts/install-deps .ci/run \
+		$(addprefix scripts/vm/,fetch init run test-kernels) tests/net/*.sh
 	cppcheck --quiet --error-exitcode=1 --enable=warning,portability --inline-suppr -Iinclude -Iuser user
 
 .PHONY: fmt clean help
@@ -137,6 +145,7 @@ help:
 	@echo 'make            build fairleadd, fairlead and the BPF programs into $(O)'
 	@echo 'make demo       install packages, build, balance real HTTP between namespaces (KEEP=1 leaves it up)'
 	@echo 'make test       install packages, build, run every test (root)'
+	@echo 'make test-kernels   every test on stock Debian kernels in an emulator (KERNELS="6.1 6.12")'
 	@echo 'make check      unit tests only (no root)'
 	@echo 'make bench      ns a packet, beside a floor (OTHER=/pinned/program measures yours too)'
 	@echo '                BENCH=quick shows in half a minute that it works, not how fast'

@@ -7,7 +7,7 @@
 #
 # Hosts are named client, fe, b1, b2, b3.
 
-: "${O:=.output}" "${ID:?}"
+: "${O:=.output}" "${SLOWER:=1}" "${ID:?}"
 RUN=/run/fairlead-topology-$ID
 HTTP_BIG_BYTES=$((20 * 1024 * 1024))
 
@@ -29,9 +29,10 @@ fl() {
 	on fe "$O/fairlead" --instance "$ID" "$@"
 }
 
-# wait_until SECONDS COMMAND...: until the command succeeds; fails at the deadline.
+# wait_until SECONDS COMMAND...: until the command succeeds; fails at the deadline,
+# which a slow machine may have later: SLOWER=N.
 wait_until() {
-	local deadline=$((SECONDS + $1))
+	local deadline=$((SECONDS + $1 * SLOWER))
 
 	shift
 	until "$@"; do

@@ -20,7 +20,7 @@ balanced 4 ipip $VIP4
 stop fairleadd
 version=$(awk '/define FAIRLEAD_ABI / { print $3 }' include/abi.h)
 set_abi 99
-if on fe timeout 20 "$O/fairleadd" --foreground --config "$RUN/fairlead.yaml" \
+if on fe timeout $((20 * SLOWER)) "$O/fairleadd" --foreground --config "$RUN/fairlead.yaml" \
 	--instance "$ID" > "$RUN/second.out" 2>&1; then
 	fail "fairleadd took over maps of version 99"
 fi

@@ -16,7 +16,7 @@ config() {
 }
 
 cannot_start() {
-	refused 1 "$@" -- on fe timeout 20 "$O/fairleadd" --foreground \
+	refused 1 "$@" -- on fe timeout $((20 * SLOWER)) "$O/fairleadd" --foreground \
 		--config "$RUN/fairlead.yaml" --instance "$ID"
 	equal "pins" "" "$(pins)"
 }

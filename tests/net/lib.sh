@@ -225,6 +225,7 @@ drop_counter() {
 start_load() {
 	local name=${2:-load}
 
+	rm -f "$RUN/$name.progress" # of a load before this one
 	start "$name" client "$O/tests/net/load" "$1" 80 8 "$RUN/$name.progress"
 	load_goes_on "$name"
 }

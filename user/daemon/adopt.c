@@ -210,13 +210,19 @@ static int visit_table(void *context, const void *key, const void *value)
 	return 0;
 }
 
-/* What a daemon left that died in a commit: tables that no VIP names. */
+/*
+ * What a daemon left that died in a commit: tables that no VIP names. Where it
+ * takes minutes to find them they stay, and take up memory, until their ids are
+ * used again.
+ */
 static int delete_orphans(struct kernel *k)
 {
 	_cleanup_free_ uint32_t *ids = calloc(MAX_TABLES + 1, sizeof(*ids));
 	struct orphans o = { k, ids, 0 };
 	int rc;
 
+	if (kmap_outer_lookup_waits())
+		return 0;
 	if (!ids)
 		return -ENOMEM;
 	rc = kmap_walk(k->tables, sizeof(uint32_t), sizeof(uint32_t), MAX_TABLES + 1,

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/utsname.h>
 
 #include <bpf/bpf.h>
 #include <linux/membarrier.h>
@@ -107,6 +109,16 @@ int kmap_walk(int fd, size_t key_size, size_t value_size, size_t max_entries,
 		position = cursor;
 	}
 	return 0;
+}
+
+bool kmap_outer_lookup_waits(void)
+{
+	unsigned int major, minor;
+	struct utsname name;
+
+	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2)
+		return false;
+	return major < 6 || (major == 6 && minor < 8);
 }
 
 int kmap_table_create(const void *lines, size_t n)

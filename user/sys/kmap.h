@@ -10,6 +10,7 @@
  */
 
 #include <linux/types.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Insert or replace n elements. */
@@ -29,6 +30,12 @@ void kmap_wait_for_packets(void);
 int kmap_walk(int fd, size_t key_size, size_t value_size, size_t max_entries,
 	      int (*visit)(void *context, const void *key, const void *value),
 	      void *context);
+
+/*
+ * Whether each element of a map of maps that is looked up costs an RCU grace
+ * period: Linux before 6.8. A walk over 65,536 of them then takes minutes.
+ */
+bool kmap_outer_lookup_waits(void);
 
 /* A new inner table of n lines of 64 bytes with its content. Returns an fd. */
 int kmap_table_create(const void *lines, size_t n);
