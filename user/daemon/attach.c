@@ -338,5 +338,5 @@ int attach_remove(const char *pin_dir, struct err *err)
 		rc = dispatcher_detach(i->if_index, pin_dir, 0, err);
 	if (list)
 		if_freenameindex(list);
-	return rc ? rc : link_remove(pin_dir, err);
+	return rc < 0 ? rc : link_remove(pin_dir, err);
 }
