@@ -71,7 +71,11 @@ static void hint_neighbour(struct nexthops *nh, struct hop *hop)
 	uint64_t now = clock_ms();
 
 	/* A full neighbour table evicts another for each: that must not race. */
-	if (hop->fixed || (hop->hinted_at && now < hop->hinted_at + HINT_MS))
+	if (hop->fixed)
+		return;
+	hop->hint_owed = hop->hinted_at && now < hop->hinted_at + HINT_MS;
+	nh->hints_owed |= hop->hint_owed;
+	if (hop->hint_owed)
 		return;
 	hop->hinted_at = now;
 	header->ndm_family = hop->via.family;
@@ -249,13 +253,29 @@ unsigned int nexthops_wait_ms(const struct nexthops *nh, uint64_t now_ms)
 
 	if (nh->dirty && nh->dirty_at + nh->settle_ms < due)
 		due = nh->dirty_at + nh->settle_ms;
+	if (nh->hints_owed && now_ms + HINT_MS < due)
+		due = now_ms + HINT_MS;
 	return due > now_ms ? due - now_ms : 0;
+}
+
+/* Hints that came too soon after another; what is due by now is asked for. */
+static void pay_hints(struct nexthops *nh)
+{
+	size_t i;
+
+	nh->hints_owed = false;
+	for (i = 0; i < nh->n_hops; i++)
+		if (nh->hops[i].hint_owed && nh->hops[i].routed)
+			hint_neighbour(nh, &nh->hops[i]);
+	drain_hints(nh);
 }
 
 void nexthops_tick(struct nexthops *nh, uint64_t now_ms)
 {
 	size_t i;
 
+	if (nh->hints_owed)
+		pay_hints(nh);
 	if (nh->dirty && now_ms >= nh->dirty_at + nh->settle_ms)
 		refresh(nh);
 	if (now_ms >= nh->confirmed_at + CONFIRM_MS) {

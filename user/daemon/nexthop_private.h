@@ -17,6 +17,7 @@ struct hop {
 	bool failed; /* did not answer; once more and it is unresolved */
 	bool dead;   /* see nexthops_failed() */
 	uint64_t hinted_at; /* when the kernel was last asked; 0: never */
+	bool hint_owed;     /* it was to be asked again too soon after that */
 	const char *problem; /* static text; NULL: none */
 };
 
@@ -38,6 +39,7 @@ struct nexthops {
 	bool dirty;         /* routes, links or addresses changed */
 	uint64_t dirty_at, confirmed_at;
 	unsigned int settle_ms; /* grows with what a refresh costs */
+	bool hints_owed;    /* some hop's */
 	bool touched;       /* something in hops changed since last told */
 	bool gateways;      /* some hop is reached by another's neighbour */
 	bool turned;        /* an address failed or came back since last told */
