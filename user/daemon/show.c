@@ -12,6 +12,7 @@
 #include "core/quote.h"
 #include "daemon.h"
 #include "drop_reasons.h"
+#include "preview.h"
 #include "stats.h"
 #include "verbs.h"
 
@@ -363,4 +364,45 @@ int show_running(struct daemon *d, json_t *args, json_t **result, struct err *er
 	*result = json_pack("{s:s, s:o}", "yaml", yaml, "file",
 			    text_json(d->options.config));
 	return 0;
+}
+
+json_t *show_changes(const struct txn_changes *c)
+{
+	return json_pack("{s:{s:I, s:I, s:I, s:I, s:I, s:I}}", "changes", "vips_added",
+			 (json_int_t)c->vips_added, "vips_removed",
+			 (json_int_t)c->vips_removed, "backends_added",
+			 (json_int_t)c->backends_added, "backends_removed",
+			 (json_int_t)c->backends_removed, "tables_changed",
+			 (json_int_t)c->tables_changed, "map_writes",
+			 (json_int_t)c->map_writes);
+}
+
+static const char *const preview_words[] = {
+	[PREVIEW_SAME] = "unchanged",
+	[PREVIEW_CHANGED] = "changed",
+	[PREVIEW_ADDED] = "added",
+	[PREVIEW_REMOVED] = "removed",
+};
+
+json_t *show_preview(const struct preview *preview,
+		     const struct txn_changes *changes)
+{
+	json_t *result = show_changes(changes), *list = json_array();
+	char address[VIP_SPEC_TEXT_MAX];
+	size_t i;
+
+	for (i = 0; i < preview->n_vips; i++) {
+		const struct preview_vip *v = &preview->vips[i];
+
+		json_array_append_new(list, json_pack(
+			"{s:s, s:s, s:I, s:I, s:f, s:I, s:I}", "address",
+			vip_spec_format(&v->spec, address), "change",
+			preview_words[v->change], "slots", (json_int_t)v->slots, "moved",
+			(json_int_t)v->moved, "moved_percent",
+			v->slots ? 100.0 * v->moved / v->slots : 0.0, "flows",
+			(json_int_t)v->flows, "flows_on_moved",
+			(json_int_t)v->flows_on_moved));
+	}
+	json_object_set_new(result, "vips", list);
+	return result;
 }

@@ -43,6 +43,12 @@ int show_running(struct daemon *d, json_t *args, json_t **result, struct err *er
  */
 json_t *text_json(const char *text);
 
+/* Also show.c: what a transaction changed, or would. The caller owns them. */
+struct preview;
+struct txn_changes;
+json_t *show_changes(const struct txn_changes *c);
+json_t *show_preview(const struct preview *preview, const struct txn_changes *changes);
+
 /* The string under `key`; with `required`, -EINVAL when it is missing. */
 int args_string(json_t *args, const char *key, bool required, const char **out,
 		struct err *err);
