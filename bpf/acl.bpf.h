@@ -11,7 +11,7 @@ static __always_inline const struct acl_entry *acl_find4(const struct pkt *pkt)
 {
 	struct acl_key4 key = {
 		.prefix_len = ACL_PREFIX_LEN_VIP + 32,
-		.vip = pkt->vip->id,
+		.vip = pkt->vip.id,
 		.addr = pkt->key4.src,
 	};
 
@@ -22,7 +22,7 @@ static __always_inline const struct acl_entry *acl_find6(const struct pkt *pkt)
 {
 	struct acl_key6 key = {
 		.prefix_len = ACL_PREFIX_LEN_VIP + 128,
-		.vip = pkt->vip->id,
+		.vip = pkt->vip.id,
 	};
 
 	__builtin_memcpy(key.addr, pkt->key6.src, sizeof(key.addr));
@@ -33,7 +33,7 @@ static __always_inline const struct acl_entry *acl_find6(const struct pkt *pkt)
 static __noinline int acl_check(const struct pkt *pkt, bool v6)
 {
 	const struct acl_entry *entry = v6 ? acl_find6(pkt) : acl_find4(pkt);
-	bool deny = entry ? entry->deny : pkt->vip->flags & VIP_ACL_DENY;
+	bool deny = entry ? entry->deny : pkt->vip.flags & VIP_ACL_DENY;
 
 	return deny ? -DROP_REASON_SOURCE_DENIED : 0;
 }

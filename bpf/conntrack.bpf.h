@@ -5,24 +5,32 @@
 /*
  * Which backend has a flow? Two functions, ct_lookup and ct_remember, and the
  * struct ct that goes from one to the other: all that the rest of the program
- * knows of it. This form keeps one BPF LRU hash per CPU.
+ * knows of it. Plain packets of known flows do the same in plain.bpf.h.
  *
- * An entry that exists is only ever changed through its pointer: updating a key
- * that is in a full LRU map evicts a batch of unrelated flows (kernel 6.18,
- * LOCAL_FREE_TARGET in bpf_lru_list.c).
+ * A first packet makes an unconfirmed entry, and the second one, other than a SYN,
+ * confirms it. FIN and RST leave it a few minutes.
  */
 
+#include "clock.bpf.h"
+#include "flow_lru.bpf.h"
+#include "flow_set.bpf.h"
 #include "maps.bpf.h"
 #include "packet.bpf.h"
 
 /* Possible CPUs; the daemon sets it before loading. 0 or 1: no rescue. */
 const volatile __u32 ct_cpus;
 
-/* Lookups in other CPUs' maps that a CPU may spend a tick: about 3 % of it. */
+/* enum flow_form; the daemon sets it, too. */
+const volatile __u32 flow_form;
+
+#define FLOW_FRESH 2 /* ticks */
+#define FLOW_CLOSED 120 /* ticks: four minutes, RFC 5382, REQ-5 */
+
+/* Lookups in other CPUs' maps that a CPU may spend a second: about 3 % of it. */
 #define CT_RESCUE_LOOKUPS (1 << 19)
 
 struct ct_rescue {
-	__u32 tick, lookups;
+	__u32 second, lookups;
 };
 
 /* Packets write and read. */
@@ -33,169 +41,337 @@ struct {
 	__type(value, struct ct_rescue);
 } ct_rescues SEC(".maps");
 
+/* Where a flow's entry is, or may be made, and what it says. */
 struct ct {
-	void *flows;       /* this CPU's map; NULL: remember nothing */
-	struct flow *flow; /* the flow's entry, also when it is not to be used */
-	bool rescued;      /* known, but not to this CPU: remember it */
+	void *set;         /* NULL: in no set */
+	struct flow *lru;  /* NULL: not in an LRU map */
+	__u32 way;         /* in the set; FLOW_WAYS: not in it */
+	__u32 now;         /* tick */
+	struct flow flow;  /* backend 0: not known */
 };
 
-static __always_inline __u32 ct_clock(void)
+static __always_inline bool ct_has_entry(const struct ct *ct)
 {
-	return bpf_ktime_get_coarse_ns() >> 30;
+	return ct->lru || ct->way < FLOW_WAYS;
 }
 
-static __always_inline void ct_find(const struct pkt *pkt, bool v6,
-				    struct ct *ct)
+static __always_inline bool ct_is_lru(const struct pkt *pkt)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
+	return flow_form == FLOW_FORM_LRU || pkt->vip.flags & VIP_WIDE;
+}
 
-	ct->flow = NULL;
+/* False: not in the set. A way without a backend is nobody's. */
+static __always_inline bool ct_in_set4(const struct flow_set4 *set,
+				       const struct pkt *pkt, __u32 way)
+{
+	return set->backend[way] && set->sport[way] == pkt->key4.sport &&
+	       set->dport[way] == pkt->key4.dport && set->src[way] == pkt->key4.src &&
+	       set->vip[way] == pkt->vip.id;
+}
+
+static __always_inline bool ct_in_set6(const struct flow_set6 *set,
+				       const struct pkt *pkt, __u32 way)
+{
+	const __u64 *src = (const __u64 *)pkt->key6.src;
+
+	return set->backend[way] && set->sport[way] == pkt->key6.sport &&
+	       set->dport[way] == pkt->key6.dport && set->src[way][0] == src[0] &&
+	       set->src[way][1] == src[1] && set->vip[way] == pkt->vip.id;
+}
+
+static __always_inline __u32 ports_of(const struct pkt *pkt, bool v6)
+{
+	return v6 ? *(const __u32 *)&pkt->key6.sport : *(const __u32 *)&pkt->key4.sport;
+}
+
+static __noinline int ct_find_set4(const struct pkt *pkt, struct ct *ct, __u32 cpu)
+{
+	struct flow_set4 *set = flow_set4_of(cpu, pkt->key4.src, pkt->key4.dst,
+					     ports_of(pkt, false));
+
+	ct->set = set;
+	if (!set)
+		return 0;
+	for (__u32 way = 0; way < FLOW_WAYS; way++) {
+		if (!ct_in_set4(set, pkt, way))
+			continue;
+		ct->way = way;
+		ct->flow.backend = set->backend[way];
+		ct->flow.alternate = set->alternate[way];
+		ct->flow.stamp = set->stamp[way];
+		return 0;
+	}
+	return 0;
+}
+
+static __noinline int ct_find_set6(const struct pkt *pkt, struct ct *ct, __u32 cpu)
+{
+	struct flow_set6 *set = flow_set6_of(cpu, (const __u64 *)pkt->key6.src,
+					     (const __u64 *)pkt->key6.dst,
+					     ports_of(pkt, true));
+
+	ct->set = set;
+	if (!set)
+		return 0;
+	for (__u32 way = 0; way < FLOW_WAYS; way++) {
+		if (!ct_in_set6(set, pkt, way))
+			continue;
+		ct->way = way;
+		ct->flow.backend = set->backend[way];
+		ct->flow.alternate = set->alternate[way];
+		ct->flow.stamp = set->stamp[way];
+		return 0;
+	}
+	return 0;
+}
+
+/* The entry that a CPU has of the flow. */
+static __always_inline void ct_find(const struct pkt *pkt, bool v6, struct ct *ct,
+				    __u32 cpu)
+{
+	ct->set = NULL;
+	ct->lru = NULL;
+	ct->way = FLOW_WAYS;
+	ct->flow = (struct flow){ 0 };
+	if (!ct_is_lru(pkt)) {
+		if (v6)
+			ct_find_set6(pkt, ct, cpu);
+		else
+			ct_find_set4(pkt, ct, cpu);
+		return;
+	}
+	ct->lru = flow_lru_find(pkt, v6, cpu);
+	if (ct->lru)
+		ct->flow = *ct->lru;
+}
+
+/* Where there is a place, and none when there is not. */
+static __always_inline void ct_write_set(const struct pkt *pkt, bool v6, struct ct *ct)
+{
+	struct flow_set4 *set4 = ct->set;
+	struct flow_set6 *set6 = ct->set;
+	__u32 way = ct->way & (FLOW_WAYS - 1);
+
+	if (!ct->set || ct->way >= FLOW_WAYS)
+		return;
 	if (v6) {
-		ct->flows = bpf_map_lookup_elem(&flows6, &cpu);
-		if (ct->flows)
-			ct->flow = bpf_map_lookup_elem(ct->flows, &pkt->key6);
+		set6->sport[way] = pkt->key6.sport;
+		set6->dport[way] = pkt->key6.dport;
+		__builtin_memcpy(set6->src[way], pkt->key6.src, sizeof(pkt->key6.src));
+		set6->vip[way] = pkt->vip.id;
+		set6->alternate[way] = ct->flow.alternate;
+		set6->stamp[way] = ct->flow.stamp;
+		set6->backend[way] = ct->flow.backend;
 	} else {
-		ct->flows = bpf_map_lookup_elem(&flows4, &cpu);
-		if (ct->flows)
-			ct->flow = bpf_map_lookup_elem(ct->flows, &pkt->key4);
+		set4->sport[way] = pkt->key4.sport;
+		set4->dport[way] = pkt->key4.dport;
+		set4->src[way] = pkt->key4.src;
+		set4->vip[way] = pkt->vip.id;
+		set4->alternate[way] = ct->flow.alternate;
+		set4->stamp[way] = ct->flow.stamp;
+		set4->backend[way] = ct->flow.backend;
 	}
 }
 
-/* False when this CPU has spent its share: a flood of strangers costs no more. */
-static __always_inline bool ct_may_rescue(__u32 now)
+static __always_inline bool is_tcp(const struct pkt *pkt, bool v6)
 {
-	__u32 zero = 0;
+	return (v6 ? pkt->key6.protocol : pkt->key4.protocol) == IPPROTO_TCP;
+}
+
+static __always_inline __u32 ct_idle(const struct pkt *pkt, bool v6)
+{
+	return is_tcp(pkt, v6) ? pkt->vip.tcp_idle : pkt->vip.idle;
+}
+
+/* False when this CPU has spent its share: a flood of strangers costs no more. */
+static __always_inline bool ct_may_rescue(void)
+{
+	__u32 zero = 0, second = clock_second();
 	struct ct_rescue *r = bpf_map_lookup_elem(&ct_rescues, &zero);
 
 	if (!r)
 		return false;
-	if (r->tick != now) {
-		r->tick = now;
+	if (r->second != second) {
+		r->second = second;
 		r->lookups = 0;
 	}
 	r->lookups += ct_cpus;
 	return r->lookups <= CT_RESCUE_LOOKUPS;
 }
 
-/* One walk over the CPUs' maps. */
+/* One walk over the CPUs: the entry of the flow that has longest to live. */
 struct ct_search {
 	const struct pkt *pkt;
-	const struct flow *flow; /* NULL: not found yet */
+	struct ct ct;
+	struct flow best;
+	__u32 left, now;
 };
 
-/* Steps of bpf_loop: 0 goes on, 1 ends. One for each map, see vip.bpf.h. */
+static __always_inline long ct_search_cpu(__u32 cpu, struct ct_search *search, bool v6)
+{
+	__u32 left;
+
+	ct_find(search->pkt, v6, &search->ct, cpu);
+	left = FLOW_LEFT(search->ct.flow.stamp, search->now);
+	if (search->ct.flow.backend && left <= FLOW_IDLE_MAX && left >= search->left) {
+		search->left = left;
+		search->best = search->ct.flow;
+	}
+	return 0;
+}
+
+/* Steps of bpf_loop. One for each map, see flow_lru.bpf.h. */
 static long ct_search4(__u32 cpu, struct ct_search *search)
 {
-	void *flows = bpf_map_lookup_elem(&flows4, &cpu);
-
-	if (flows)
-		search->flow = bpf_map_lookup_elem(flows, &search->pkt->key4);
-	return search->flow != NULL;
+	return ct_search_cpu(cpu, search, false);
 }
 
 static long ct_search6(__u32 cpu, struct ct_search *search)
 {
-	void *flows = bpf_map_lookup_elem(&flows6, &cpu);
-
-	if (flows)
-		search->flow = bpf_map_lookup_elem(flows, &search->pkt->key6);
-	return search->flow != NULL;
+	return ct_search_cpu(cpu, search, true);
 }
 
 /*
- * A UDP flow has no end that could be seen: whoever is silent for longer than
- * the VIP's limit begins anew. Asked at most once a tick and flow.
- */
-static __always_inline bool ct_is_idle(const struct pkt *pkt, bool v6, __u32 seen,
-				       __u32 now)
-{
-	__u8 protocol = v6 ? pkt->key6.protocol : pkt->key4.protocol;
-
-	/* Another CPU's clock may be a tick ahead. */
-	return now > seen && now - seen > pkt->vip->udp_idle && protocol == IPPROTO_UDP;
-}
-
-/*
- * A packet in the middle of a flow that this CPU does not know: when the NIC's
- * RSS or the scheduler has moved the flow here, another CPU knows it, and the
- * table may meanwhile say something else. Not for a SYN, which has no past.
+ * What all CPUs know of the flow, by the one that heard of it last: when the NIC's
+ * RSS or the scheduler moves a flow, another CPU knows it, and the table may
+ * meanwhile say something else. Not for a SYN, which has no past.
  *
  * bpf_loop: the verifier walks a plain loop once for each CPU, and gives up
  * at some 800 of them.
  */
-static __always_inline __u16 ct_rescue(const struct pkt *pkt, bool v6, __u32 now,
-				       struct ct *ct)
+static __always_inline void ct_rescue(const struct pkt *pkt, bool v6, struct ct *ct)
 {
-	struct ct_search search = { .pkt = pkt };
+	struct ct_search search = { .pkt = pkt, .now = ct->now };
 
-	if (ct_cpus < 2 || pkt->syn || !ct_may_rescue(now))
-		return 0;
-
+	if (ct_cpus < 2 || pkt->syn || !ct_may_rescue())
+		return;
 	bpf_loop(ct_cpus, v6 ? ct_search6 : ct_search4, &search, 0);
-	if (!search.flow || ct_is_idle(pkt, v6, search.flow->seen, now))
-		return 0;
-	ct->rescued = true;
-	return search.flow->backend;
+	if (search.best.backend)
+		ct->flow = search.best;
 }
 
 /*
- * The backend id of a known flow, or 0: choose by the table and remember. A SYN
- * on a flow that was only ever SYNs is a retransmission and keeps its backend;
- * on a confirmed flow it is a new connection with an old tuple.
+ * Does the entry still say where packets of the flow go? A SYN on an unconfirmed
+ * one is a retransmission, on a confirmed one a new connection with an old tuple.
  */
-static __always_inline __u16 ct_lookup(const struct pkt *pkt, bool v6,
-				       struct ct *ct)
+static __always_inline bool ct_holds(const struct pkt *pkt, bool v6, const struct ct *ct)
 {
-	struct flow *flow;
-	__u32 now;
+	if (!ct->flow.backend)
+		return false;
+	if (FLOW_LEFT(ct->flow.stamp, ct->now) > FLOW_IDLE_MAX &&
+	    ct_idle(pkt, v6) < FLOW_IDLE_MAX)
+		return false;
+	return !pkt->syn || !(ct->flow.stamp & FLOW_CONFIRMED);
+}
 
-	ct->rescued = false;
-	ct_find(pkt, v6, ct);
-	now = ct_clock();
-	flow = ct->flow;
-	if (!flow)
-		return ct_rescue(pkt, v6, now, ct);
+/* Others may have heard of the flow since: a few ticks are missing. */
+static __always_inline bool ct_is_silent(const struct pkt *pkt, bool v6,
+					 const struct ct *ct)
+{
+	return FLOW_LEFT(ct->flow.stamp, ct->now) + FLOW_FRESH < ct_idle(pkt, v6);
+}
 
-	if (pkt->syn && flow->flags & FLOW_CONFIRMED)
-		return 0;
-	if (!pkt->syn && !(flow->flags & FLOW_CONFIRMED))
-		flow->flags |= FLOW_CONFIRMED;
+/* What the entry says after this packet. */
+static __always_inline __u16 ct_stamp(const struct pkt *pkt, bool v6,
+				      const struct ct *ct, __u16 flags)
+{
+	__u32 idle = ct_idle(pkt, v6);
 
-	/* A line that is already right is not dirtied. */
-	if (flow->seen != now) {
-		if (ct_is_idle(pkt, v6, flow->seen, now))
-			return 0;
-		flow->seen = now;
+	if (!is_tcp(pkt, v6))
+		return FLOW_STAMP(ct->now + idle, flags);
+	if (pkt->tcp_flags & (TCP_FIN | TCP_RST))
+		flags |= FLOW_CLOSING;
+	if (flags & FLOW_CLOSING && idle > FLOW_CLOSED)
+		idle = FLOW_CLOSED;
+	if (!(flags & FLOW_CONFIRMED) && idle > FLOW_OPENING)
+		idle = FLOW_OPENING;
+	return FLOW_STAMP(ct->now + idle, flags);
+}
+
+/* A line that is already right is not dirtied. */
+static __always_inline void ct_refresh(const struct pkt *pkt, bool v6, struct ct *ct)
+{
+	__u16 flags = ct->flow.stamp & FLOW_FLAGS;
+	__u16 stamp = ct_stamp(pkt, v6, ct, pkt->syn ? flags : flags | FLOW_CONFIRMED);
+
+	if (stamp == ct->flow.stamp)
+		return;
+	ct->flow.stamp = stamp;
+	if (ct->lru)
+		ct->lru->stamp = stamp;
+	else
+		ct_write_set(pkt, v6, ct);
+}
+
+static __always_inline void ct_place(const struct pkt *pkt, bool v6, struct ct *ct)
+{
+	const struct flow_set4 *set4 = ct->set;
+	const struct flow_set6 *set6 = ct->set;
+	bool opens = pkt->syn || !is_tcp(pkt, v6);
+	__u32 idle = ct_idle(pkt, v6);
+
+	if (!ct->set || ct->way < FLOW_WAYS)
+		return;
+	ct->way = v6 ? flow_victim(set6->backend, set6->stamp, ct->now, idle, opens) :
+		       flow_victim(set4->backend, set4->stamp, ct->now, idle, opens);
+}
+
+/* As ct->flow says, in the place of the old entry or in a new one. */
+static __always_inline void ct_save(const struct pkt *pkt, bool v6, struct ct *ct)
+{
+	if (ct->lru) {
+		*ct->lru = ct->flow;
+	} else if (ct->set) {
+		ct_place(pkt, v6, ct);
+		ct_write_set(pkt, v6, ct);
+	} else if (ct_is_lru(pkt)) {
+		flow_lru_add(pkt, v6, bpf_get_smp_processor_id(), &ct->flow);
 	}
-	return flow->backend;
+}
+
+/*
+ * The backend id of a known flow, or 0: choose by the table and remember. What
+ * another CPU knows is taken over; so is what it knows better of a flow that has
+ * been silent here.
+ */
+static __always_inline __u16 ct_lookup(const struct pkt *pkt, bool v6, struct ct *ct)
+{
+	bool known;
+
+	ct->now = clock_tick();
+	ct_find(pkt, v6, ct, bpf_get_smp_processor_id());
+	known = ct->flow.backend && !ct_is_silent(pkt, v6, ct);
+	if (!known)
+		ct_rescue(pkt, v6, ct);
+	if (!ct_holds(pkt, v6, ct))
+		return 0;
+	if (!known)
+		ct_save(pkt, v6, ct);
+	ct_refresh(pkt, v6, ct);
+	return ct->flow.backend;
 }
 
 /* The same without a trace, for what only speaks of a flow. */
 static __always_inline __u16 ct_peek(const struct pkt *pkt, bool v6)
 {
-	struct ct ct;
+	struct ct ct = { .now = clock_tick() };
 
-	ct_find(pkt, v6, &ct);
-	return ct.flow ? ct.flow->backend : ct_rescue(pkt, v6, ct_clock(), &ct);
+	ct_find(pkt, v6, &ct, bpf_get_smp_processor_id());
+	if (!ct.flow.backend)
+		ct_rescue(pkt, v6, &ct);
+	return ct.flow.backend;
 }
 
-static __always_inline void ct_remember(const struct pkt *pkt, bool v6,
-					struct ct *ct, __u16 backend)
+/* The table's choice, or another backend for a flow that has an entry. */
+static __always_inline void ct_remember(const struct pkt *pkt, bool v6, struct ct *ct,
+					__u16 backend, __u16 alternate)
 {
-	struct flow flow = { .backend = backend, .seen = ct_clock() };
+	bool guess = is_tcp(pkt, v6) && !pkt->syn;
 
-	if (ct->flow) {
-		*ct->flow = flow;
-		return;
-	}
-
-	if (!ct->flows)
-		return;
-	/* When it fails the table still answers the same for the next packet. */
-	if (v6)
-		bpf_map_update_elem(ct->flows, &pkt->key6, &flow, BPF_ANY);
-	else
-		bpf_map_update_elem(ct->flows, &pkt->key4, &flow, BPF_ANY);
+	ct->flow.backend = backend;
+	ct->flow.alternate = guess ? alternate : 0;
+	ct->flow.stamp = ct_stamp(pkt, v6, ct, guess ? FLOW_GUESS : 0);
+	ct_save(pkt, v6, ct);
 }
 
 #endif

@@ -10,7 +10,9 @@
 #include <bpf/bpf_helpers.h>
 
 #include "acl.bpf.h"
+#include "clock.bpf.h"
 #include "conntrack.bpf.h"
+#include "egress.bpf.h"
 #include "encap.bpf.h"
 #include "encap_other.bpf.h"
 #include "fragment.bpf.h"
@@ -19,6 +21,7 @@
 #include "new_flow.bpf.h"
 #include "packet.bpf.h"
 #include "packet_rare.bpf.h"
+#include "plain.bpf.h"
 #include "quic.bpf.h"
 #include "stats.bpf.h"
 #include "table.bpf.h"
@@ -32,9 +35,21 @@ static __always_inline const struct backend *backend_get(__u32 id)
 	return backend && backend->flags & BACKEND_VALID ? backend : NULL;
 }
 
+/* NULL: no backend that may have the packet. A new connection needs one that is not draining. */
+static __always_inline const struct backend *usable_backend(const struct pkt *pkt,
+							    __u32 id)
+{
+	const struct backend *backend = id ? backend_get(id) : NULL;
+
+	if (!backend || backend->flags & BACKEND_DOWN ||
+	    (pkt->syn && backend->flags & BACKEND_DRAINING))
+		return NULL;
+	return backend;
+}
+
 /*
- * The flow's own backend while it may keep it. A new connection never goes to
- * a draining one, also when its tuple is known from an old connection.
+ * The flow's own backend while it may keep it. When it may not, a guess may have
+ * been wrong: the connection lives on only where the flow's slot was before.
  */
 static __always_inline const struct backend *
 known_backend(struct pkt *pkt, bool v6, struct ct *ct)
@@ -42,47 +57,33 @@ known_backend(struct pkt *pkt, bool v6, struct ct *ct)
 	const struct backend *backend;
 
 	pkt->backend_id = ct_lookup(pkt, v6, ct);
-	if (!pkt->backend_id)
-		return NULL;
+	backend = usable_backend(pkt, pkt->backend_id);
+	if (backend || !pkt->backend_id || !(ct->flow.stamp & FLOW_GUESS))
+		return backend;
 
-	backend = backend_get(pkt->backend_id);
-	if (!backend || backend->flags & BACKEND_DOWN ||
-	    (pkt->syn && backend->flags & BACKEND_DRAINING))
-		return NULL;
-	if (ct->rescued)
-		ct_remember(pkt, v6, ct, pkt->backend_id);
+	pkt->backend_id = ct->flow.alternate;
+	backend = usable_backend(pkt, pkt->backend_id);
+	if (backend)
+		ct_remember(pkt, v6, ct, pkt->backend_id, 0);
 	return backend;
 }
 
-static __always_inline int choose_backend(struct pkt *pkt, bool v6, struct ct *ct,
-					  const struct backend **backend)
+static __always_inline int choose_backend(struct pkt *pkt, bool v6, struct ct *ct)
 {
-	int err = table_pick(pkt, v6, &pkt->backend_id);
+	__u16 previous;
+	int err = table_find(pkt->vip.table, table_hash(pkt, v6), &pkt->backend_id,
+			     &previous);
 
 	if (err)
 		return err;
-	*backend = backend_get(pkt->backend_id);
-	if (!*backend)
+	if (!backend_get(pkt->backend_id))
 		return -DROP_REASON_BACKEND_INVALID;
 
-	/* A flow that is known already takes no place of another. */
-	if (ct->flow || !pkt->vip->new_flow_cap || new_flow_fits(pkt, ct_clock()))
-		ct_remember(pkt, v6, ct, pkt->backend_id);
+	/* A flow that has an entry already takes no place of another. */
+	if (ct_has_entry(ct) || !(pkt->vip.flags & VIP_CAP) ||
+	    new_flow_fits(pkt, clock_second()))
+		ct_remember(pkt, v6, ct, pkt->backend_id, previous);
 	return 0;
-}
-
-/*
- * How a packet leaves. Asked before the packet grows: a drop counts the bytes
- * that came in.
- */
-static __always_inline int egress_find(struct xdp_md *ctx, __u32 ifindex)
-{
-	if (ifindex == ctx->ingress_ifindex)
-		return XDP_TX;
-	/* With flags 0 an interface that is not in the map gives XDP_ABORTED. */
-	return bpf_redirect_map(&egress, ifindex, 0) == XDP_REDIRECT ?
-		       XDP_REDIRECT :
-		       -DROP_REASON_EGRESS_MISSING;
 }
 
 /* All but the lookups of a VIP's own options, which most VIPs have none of. */
@@ -91,9 +92,9 @@ static __always_inline int vip_admits(const struct pkt *pkt, bool v6)
 	__u8 protocol = v6 ? pkt->key6.protocol : pkt->key4.protocol;
 
 	if (protocol == IPPROTO_TCP && !tcp_flags_known(pkt->tcp_flags) &&
-	    pkt->fragment != FRAGMENT_LATER && !(pkt->vip->flags & VIP_TCP_JUNK))
+	    pkt->fragment != FRAGMENT_LATER && !(pkt->vip.flags & VIP_TCP_JUNK))
 		return -DROP_REASON_TCP_FLAGS;
-	if (pkt->vip->flags & VIP_ACL)
+	if (pkt->vip.flags & VIP_ACL)
 		return acl_check(pkt, v6);
 	return 0;
 }
@@ -106,7 +107,7 @@ static __always_inline int vip_admits(const struct pkt *pkt, bool v6)
 static __noinline int too_big4(struct xdp_md *ctx, struct pkt *pkt,
 			       const struct backend *backend)
 {
-	if (!pkt->df && pkt->vip && pkt->vip->flags & VIP_OVERSIZE &&
+	if (!pkt->df && pkt->vip.id && pkt->vip.flags & VIP_OVERSIZE &&
 	    backend->encap != ENCAP_L2 && !(backend->flags & BACKEND_OUTER_V6))
 		return encap_other4(ctx, pkt, backend, true);
 	return icmp_too_big(ctx, pkt, backend->mtu - encap_overhead(backend, false), false);
@@ -118,25 +119,23 @@ static __noinline int too_big6(struct xdp_md *ctx, struct pkt *pkt,
 	return icmp_too_big(ctx, pkt, backend->mtu - encap_overhead(backend, true), true);
 }
 
-/* To the backend that was found; pkt says for which VIP, and as which id. */
-static __always_inline int deliver(struct xdp_md *ctx, struct pkt *pkt, bool v6,
-				   bool plain, const struct backend *backend)
+/* To the backend of pkt, for its VIP. */
+static __always_inline int deliver(struct xdp_md *ctx, struct pkt *pkt, bool v6)
 {
+	const struct backend *backend = backend_get(pkt->backend_id);
 	int err, verdict;
 
+	if (!backend)
+		return -DROP_REASON_BACKEND_INVALID;
 	if (!(backend->flags & BACKEND_RESOLVED))
 		return -DROP_REASON_BACKEND_UNRESOLVED;
 	verdict = egress_find(ctx, backend->ifindex);
 	if (verdict < 0)
 		return verdict;
-	if (!plain && pkt->fragment == FRAGMENT_FIRST && pkt->vip &&
-	    !fragment_is_hashed(pkt))
+	if (pkt->fragment == FRAGMENT_FIRST && pkt->vip.id && !fragment_is_hashed(pkt))
 		fragment_note(pkt, v6);
-	if (plain && backend->flags & BACKEND_PLAIN)
-		err = encap_packet(ctx, pkt, backend, v6);
-	else
-		err = v6 ? encap_other6(ctx, pkt, backend, false) :
-			   encap_other4(ctx, pkt, backend, false);
+	err = v6 ? encap_other6(ctx, pkt, backend, false) :
+		   encap_other4(ctx, pkt, backend, false);
 	if (err == -DROP_REASON_TOO_BIG)
 		err = v6 ? too_big6(ctx, pkt, backend) : too_big4(ctx, pkt, backend);
 	if (err)
@@ -146,31 +145,24 @@ static __always_inline int deliver(struct xdp_md *ctx, struct pkt *pkt, bool v6,
 	return verdict;
 }
 
-/* The same for what is not chosen by its own flow: pkt has the ids. */
-static __always_inline int deliver_rare(struct xdp_md *ctx, struct pkt *pkt, bool v6)
+/*
+ * Global functions, here and below: the verifier walks each once, and not once for
+ * every way that leads to it. It takes their pkt for any memory, so all that they
+ * read of it is numbers.
+ */
+__noinline int deliver_rare4(struct xdp_md *ctx, struct pkt *pkt)
 {
-	const struct backend *backend = backend_get(pkt->backend_id);
-
-	pkt->new_flow = false;
-	return backend ? deliver(ctx, pkt, v6, false, backend) :
-			 -DROP_REASON_BACKEND_INVALID;
+	return pkt ? deliver(ctx, pkt, false) : XDP_ABORTED;
 }
 
-static __noinline int deliver_rare4(struct xdp_md *ctx, struct pkt *pkt)
+__noinline int deliver_rare6(struct xdp_md *ctx, struct pkt *pkt)
 {
-	return deliver_rare(ctx, pkt, false);
+	return pkt ? deliver(ctx, pkt, true) : XDP_ABORTED;
 }
 
-static __noinline int deliver_rare6(struct xdp_md *ctx, struct pkt *pkt)
+/* A backend for a packet of a VIP that was found: 0, or minus a drop reason. */
+static __always_inline int assign(struct xdp_md *ctx, struct pkt *pkt, bool v6)
 {
-	return deliver_rare(ctx, pkt, true);
-}
-
-/* A packet of a VIP that was found, from its flow to the wire. */
-static __always_inline int forward(struct xdp_md *ctx, struct pkt *pkt, bool v6,
-				   bool plain)
-{
-	const struct backend *backend = NULL;
 	struct ct ct;
 	int err;
 
@@ -178,49 +170,25 @@ static __always_inline int forward(struct xdp_md *ctx, struct pkt *pkt, bool v6,
 	if (err)
 		return err;
 
-	pkt->vip_id = pkt->vip->id;
-	pkt->new_flow = false;
-	if (!plain && fragment_is_hashed(pkt))
+	pkt->vip_id = pkt->vip.id;
+	if (fragment_is_hashed(pkt))
 		fragment_drop_ports(pkt, v6);
-	if (!plain && pkt->vip->flags & VIP_QUIC)
-		backend = quic_backend(ctx, pkt);
-	if (!backend)
-		backend = known_backend(pkt, v6, &ct);
-	if (!backend) {
-		pkt->new_flow = true;
-		err = choose_backend(pkt, v6, &ct, &backend);
-		if (err)
-			return err;
-	}
-	return deliver(ctx, pkt, v6, plain, backend);
+	if (pkt->vip.flags & VIP_QUIC && quic_backend(ctx, pkt))
+		return 0;
+	if (known_backend(pkt, v6, &ct))
+		return 0;
+	pkt->new_flow = true;
+	return choose_backend(pkt, v6, &ct);
 }
 
-static __noinline int forward_rare4(struct xdp_md *ctx, struct pkt *pkt)
+__noinline int assign_rare4(struct xdp_md *ctx, struct pkt *pkt)
 {
-	return forward(ctx, pkt, false, false);
+	return pkt ? assign(ctx, pkt, false) : XDP_ABORTED;
 }
 
-static __noinline int forward_rare6(struct xdp_md *ctx, struct pkt *pkt)
+__noinline int assign_rare6(struct xdp_md *ctx, struct pkt *pkt)
 {
-	return forward(ctx, pkt, true, false);
-}
-
-/* Plain packets: everything inline, and at constant offsets. */
-static __always_inline int balance(struct xdp_md *ctx, struct pkt *pkt, bool v6)
-{
-	int err = v6 ? packet_parse6(ctx, pkt) : packet_parse4(ctx, pkt);
-
-	if (err < 0)
-		return vip_address(pkt, v6) ? err : XDP_PASS;
-	if (err)
-		return err;
-	err = vip_find(pkt, v6);
-	if (err)
-		return err;
-	/* Not here, or the verifier would walk all of forward() twice. */
-	if (pkt->vip->flags & VIP_QUIC)
-		return PACKET_RARE;
-	return forward(ctx, pkt, v6, true);
+	return pkt ? assign(ctx, pkt, true) : XDP_ABORTED;
 }
 
 /*
@@ -267,8 +235,8 @@ static __always_inline int quoted_backend(struct pkt *pkt, bool v6)
 
 	if (vip_find(pkt, v6))
 		return -DROP_REASON_ICMP_UNHANDLED;
-	pkt->vip_id = pkt->vip->id;
-	if (pkt->vip->flags & VIP_ACL) {
+	pkt->vip_id = pkt->vip.id;
+	if (pkt->vip.flags & VIP_ACL) {
 		err = acl_check(pkt, v6);
 		if (err)
 			return err;
@@ -277,7 +245,7 @@ static __always_inline int quoted_backend(struct pkt *pkt, bool v6)
 	backend = backend_get(pkt->backend_id);
 	if (backend && !(backend->flags & BACKEND_DOWN))
 		return 0;
-	return table_pick(pkt, v6, &pkt->backend_id);
+	return table_find(pkt->vip.table, table_hash(pkt, v6), &pkt->backend_id, NULL);
 }
 
 /*
@@ -298,14 +266,14 @@ static __always_inline int error_backend(struct xdp_md *ctx, struct pkt *pkt, bo
 	return err;
 }
 
-static __noinline int error_backend4(struct xdp_md *ctx, struct pkt *pkt)
+__noinline int error_backend4(struct xdp_md *ctx, struct pkt *pkt)
 {
-	return error_backend(ctx, pkt, false);
+	return pkt ? error_backend(ctx, pkt, false) : XDP_ABORTED;
 }
 
-static __noinline int error_backend6(struct xdp_md *ctx, struct pkt *pkt)
+__noinline int error_backend6(struct xdp_md *ctx, struct pkt *pkt)
 {
-	return error_backend(ctx, pkt, true);
+	return pkt ? error_backend(ctx, pkt, true) : XDP_ABORTED;
 }
 
 static __always_inline int balance_icmp(struct xdp_md *ctx, struct pkt *pkt,
@@ -328,7 +296,7 @@ static __always_inline int balance_rare_as(struct xdp_md *ctx, struct pkt *pkt, 
 	int err = v6 ? packet_rare6(ctx, pkt) : packet_rare4(ctx, pkt);
 	const struct vip *address;
 
-	pkt->vip = NULL;
+	pkt->vip.id = 0;
 	if (err > 0)
 		return XDP_PASS;
 	address = vip_address(pkt, v6);
@@ -366,20 +334,18 @@ static __noinline int balance_rare(struct xdp_md *ctx, struct pkt *pkt)
 
 static __always_inline int finish_rare(struct xdp_md *ctx, struct pkt *pkt, int step)
 {
+	int err = 0;
+
 	if (step < RARE_FORWARD4)
 		return step;
-	switch (step) {
-	case RARE_FORWARD4:
-		return forward_rare4(ctx, pkt);
-	case RARE_FORWARD6:
-		return forward_rare6(ctx, pkt);
-	case RARE_DELIVER4:
-		return deliver_rare4(ctx, pkt);
-	case RARE_DELIVER6:
-		return deliver_rare6(ctx, pkt);
-	default:
-		return step;
-	}
+	if (step == RARE_FORWARD4)
+		err = assign_rare4(ctx, pkt);
+	else if (step == RARE_FORWARD6)
+		err = assign_rare6(ctx, pkt);
+	if (err)
+		return err;
+	return step == RARE_FORWARD4 || step == RARE_DELIVER4 ? deliver_rare4(ctx, pkt) :
+								deliver_rare6(ctx, pkt);
 }
 
 static __always_inline bool is_vlan(__be16 ethertype)
@@ -387,28 +353,51 @@ static __always_inline bool is_vlan(__be16 ethertype)
 	return ethertype == bpf_htons(ETH_P_8021Q) || ethertype == bpf_htons(ETH_P_8021AD);
 }
 
+/*
+ * The packet that takes the long way, one on each CPU at a time. Not on the stack,
+ * of which all functions that call each other have 512 bytes.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkt);
+} rare_packet SEC(".maps");
+
+/* The VIP's id is for the drop counters. */
+static __always_inline int rare(struct xdp_md *ctx, __u32 *vip)
+{
+	__u32 zero = 0;
+	struct pkt *pkt = bpf_map_lookup_elem(&rare_packet, &zero);
+	int verdict;
+
+	if (!pkt)
+		return XDP_ABORTED;
+	verdict = finish_rare(ctx, pkt, balance_rare(ctx, pkt));
+	*vip = pkt->vip.id;
+	return verdict;
+}
+
 SEC("xdp.frags")
 int fairlead(struct xdp_md *ctx)
 {
 	const struct ethhdr *eth = (void *)(long)ctx->data;
-	struct pkt pkt;
+	__u32 vip = 0;
 	int verdict;
 
-	pkt.vip = NULL;
-	pkt.tags[0] = pkt.tags[1] = 0;
 	if ((void *)(eth + 1) > packet_end(ctx))
 		verdict = XDP_PASS;
 	else if (eth->h_proto == bpf_htons(ETH_P_IP))
-		verdict = balance(ctx, &pkt, false);
+		verdict = plain(ctx, false);
 	else if (eth->h_proto == bpf_htons(ETH_P_IPV6))
-		verdict = balance(ctx, &pkt, true);
+		verdict = plain(ctx, true);
 	else
 		verdict = is_vlan(eth->h_proto) ? PACKET_RARE : XDP_PASS;
 
 	if (verdict == PACKET_RARE)
-		verdict = finish_rare(ctx, &pkt, balance_rare(ctx, &pkt));
+		verdict = rare(ctx, &vip);
 	if (verdict < 0) {
-		stats_dropped(ctx, pkt.vip, -verdict);
+		stats_dropped(ctx, vip, -verdict);
 		return XDP_DROP;
 	}
 	stats_verdict(verdict);

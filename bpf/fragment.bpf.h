@@ -48,7 +48,7 @@ static __always_inline void fragment_drop_ports(struct pkt *pkt, bool v6)
 
 static __always_inline bool fragment_is_hashed(const struct pkt *pkt)
 {
-	return pkt->fragment != FRAGMENT_NONE && pkt->vip->flags & VIP_FRAGMENT_HASH;
+	return pkt->fragment != FRAGMENT_NONE && pkt->vip.flags & VIP_FRAGMENT_HASH;
 }
 
 static __noinline void fragment_note(const struct pkt *pkt, bool v6)

@@ -8,7 +8,8 @@
  * not keep clients from hearing of the MTU.
  */
 
-#include "conntrack.bpf.h"
+#include "clock.bpf.h"
+#include "maps.bpf.h"
 
 enum icmp_answer_kind {
 	ICMP_ANSWER_ECHO,
@@ -16,7 +17,7 @@ enum icmp_answer_kind {
 	ICMP_ANSWER__MAX,
 };
 
-/* Of each kind, on each CPU, in a tick of ct_clock(), which is about a second. */
+/* Of each kind, on each CPU, in a tick of clock_second(), which is about a second. */
 const volatile __u32 icmp_answers_max = 10000;
 
 struct icmp_spent {
@@ -34,7 +35,7 @@ struct {
 
 static __always_inline bool icmp_may_answer(enum icmp_answer_kind kind)
 {
-	__u32 zero = 0, now = ct_clock();
+	__u32 zero = 0, now = clock_second();
 	struct icmp_spent *spent = bpf_map_lookup_elem(&icmp_spent, &zero);
 
 	if (!spent)

@@ -27,6 +27,36 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 } vips6 SEC(".maps");
 
+/*
+ * The plain ones of them, as include/abi.h says. Arrays that can be mapped into
+ * memory start on a page, so that a set is on as few cache lines as it has; and the
+ * daemon writes them in place.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, VIP_SETS);
+	__type(key, __u32);
+	__type(value, struct vip_set4);
+	__uint(map_flags, BPF_F_MMAPABLE);
+} vip_sets4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, VIP_SETS);
+	__type(key, __u32);
+	__type(value, struct vip_set6);
+	__uint(map_flags, BPF_F_MMAPABLE);
+} vip_sets6 SEC(".maps");
+
+/* Addresses of VIPs, both families. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, VIP_FILTER_LINES);
+	__type(key, __u32);
+	__type(value, struct vip_filter_line);
+	__uint(map_flags, BPF_F_MMAPABLE);
+} vip_filter SEC(".maps");
+
 /* Daemon writes, packets read. No match: the address does not serve it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
@@ -115,13 +145,51 @@ struct {
 	__uint(max_entries, MAX_BACKENDS + 1);
 	__type(key, __u32);
 	__type(value, struct backend);
+	__uint(map_flags, BPF_F_MMAPABLE); /* a line each, see vip_sets4 */
 } backends SEC(".maps");
+
+/*
+ * One map of flows per CPU, which only that CPU's packets write: no lock is ever
+ * contended. The daemon makes the inner ones, all of a size, each on its CPU's NUMA
+ * node. Packets write them, and the daemon takes entries away: a backend set to 0.
+ * No entry: flows of that CPU are not remembered.
+ */
+struct flow_sets4_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2); /* the daemon sets it before loading: lookups are inlined */
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct flow_set4));
+	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_NUMA_NODE);
+};
+
+struct flow_sets6_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct flow_set6));
+	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_NUMA_NODE);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct flow_sets4_map);
+} flow_sets4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct flow_sets6_map);
+} flow_sets6 SEC(".maps");
 
 struct flows4_map {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1); /* the daemon sizes the real ones */
+	__uint(max_entries, 1);
 	__uint(key_size, sizeof(struct flow_key4));
 	__uint(value_size, sizeof(struct flow));
+	__uint(map_flags, BPF_F_NUMA_NODE);
 };
 
 struct flows6_map {
@@ -129,13 +197,9 @@ struct flows6_map {
 	__uint(max_entries, 1);
 	__uint(key_size, sizeof(struct flow_key6));
 	__uint(value_size, sizeof(struct flow));
+	__uint(map_flags, BPF_F_NUMA_NODE);
 };
 
-/*
- * One flow map per CPU, which only that CPU's packets write: no lock is ever
- * contended. The daemon sizes the outer map to the possible CPUs and sweeps the
- * inner ones. No entry: flows of that CPU are not remembered.
- */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);

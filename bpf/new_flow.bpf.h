@@ -15,7 +15,7 @@
 /* False: this CPU has remembered its share of this second. Only with a limit. */
 static __noinline bool new_flow_fits(const struct pkt *pkt, __u32 now)
 {
-	__u32 id = pkt->vip->id;
+	__u32 id = pkt->vip.id;
 	struct new_flow_counters *c = bpf_map_lookup_elem(&new_flow_counters, &id);
 
 	if (!c)
@@ -24,7 +24,7 @@ static __noinline bool new_flow_fits(const struct pkt *pkt, __u32 now)
 		c->tick = now;
 		c->count = 0;
 	}
-	if (c->count < pkt->vip->new_flow_cap) {
+	if (c->count < pkt->vip.new_flow_cap) {
 		c->count++;
 		return true;
 	}

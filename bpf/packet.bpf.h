@@ -48,7 +48,7 @@ struct pkt {
 		struct flow_key4 key4;
 		struct flow_key6 key6;
 	};
-	const struct vip *vip;
+	struct vip vip; /* as it was when it was looked up; id 0: none */
 	__u16 vip_id, backend_id; /* where it goes, once that is known */
 	bool new_flow;            /* chosen by the table */
 	__u16 ip_len; /* of the whole IP packet, by its own header */
@@ -99,6 +99,10 @@ static __always_inline bool packet_holds(struct xdp_md *ctx, const void *l3,
  * PSH 8, ACK 16, URG 32). Not among them: none at all, SYN with FIN or RST, FIN
  * with RST, and FIN, PSH or URG without ACK (RFC 9293, section 3.10.7).
  */
+#define TCP_FIN 0x01
+#define TCP_SYN 0x02
+#define TCP_RST 0x04
+#define TCP_ACK 0x10
 #define TCP_FLAGS_MASK 0x3f
 #define TCP_FLAGS_KNOWN                                                        \
 	(1ULL << 0x02 | 1ULL << 0x12 | 1ULL << 0x0a | 1ULL << 0x1a |           \

@@ -156,7 +156,7 @@ static __noinline const struct backend *quic_backend(struct xdp_md *ctx, struct 
 	if (pkt->fragment == FRAGMENT_LATER || fragment_is_hashed(pkt))
 		return NULL;
 	id = quic_backend_id(ctx, pkt->l3_off + pkt->l4_off, pkt->ip_len - pkt->l4_off,
-			     pkt->vip->id, pkt->vip->quic);
+			     pkt->vip.id, pkt->vip.quic);
 	backend = bpf_map_lookup_elem(&backends, &id);
 	if (!backend || !(backend->flags & BACKEND_VALID) || backend->flags & BACKEND_DOWN)
 		return NULL;

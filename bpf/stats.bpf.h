@@ -20,23 +20,25 @@ static __always_inline void stats_forwarded(const struct pkt *pkt)
 	if (v) {
 		v->packets++;
 		v->bytes += pkt->ip_len;
-		v->new_flows += pkt->new_flow;
+		if (pkt->new_flow)
+			v->new_flows++;
 	}
 
 	b = bpf_map_lookup_elem(&backend_counters, &backend);
 	if (b) {
 		b->packets++;
 		b->bytes += pkt->ip_len;
-		b->new_flows += pkt->new_flow;
+		if (pkt->new_flow)
+			b->new_flows++;
 	}
 }
 
+/* vip: id, 0 when the packet is for none. */
 static __always_inline void stats_dropped(struct xdp_md *ctx,
-					  const struct vip *vip, __u32 reason)
+					  __u32 vip, __u32 reason)
 {
 	struct drop_counters *d = bpf_map_lookup_elem(&drop_counters, &reason);
 	struct vip_counters *v;
-	__u32 id;
 
 	if (d) {
 		d->packets++;
@@ -45,8 +47,7 @@ static __always_inline void stats_dropped(struct xdp_md *ctx,
 	if (!vip)
 		return;
 
-	id = vip->id;
-	v = bpf_map_lookup_elem(&vip_counters, &id);
+	v = bpf_map_lookup_elem(&vip_counters, &vip);
 	if (v)
 		v->drops++;
 }

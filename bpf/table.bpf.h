@@ -14,36 +14,23 @@ const volatile struct flow_hash_key flow_hash_key;
 /* Fragments that are hashed must not depend on what only the first one has. */
 static __always_inline __u8 table_hash_mode(const struct pkt *pkt)
 {
-	__u8 mode = pkt->vip->hash_mode;
+	__u8 mode = pkt->vip.hash_mode;
 
-	if (pkt->fragment == FRAGMENT_NONE || !(pkt->vip->flags & VIP_FRAGMENT_HASH))
+	if (pkt->fragment == FRAGMENT_NONE || !(pkt->vip.flags & VIP_FRAGMENT_HASH))
 		return mode;
 	return mode == HASH_SOURCE ? HASH_SOURCE : HASH_SOURCE_DEST;
 }
 
-/* Of VIPs that do not hash the whole tuple. */
-static __noinline __u64 table_hash_mode4(const struct pkt *pkt)
-{
-	struct flow_hash_key key = { flow_hash_key.k0, flow_hash_key.k1 };
-
-	return flow_hash_mode4(key, table_hash_mode(pkt), &pkt->key4);
-}
-
-static __noinline __u64 table_hash_mode6(const struct pkt *pkt)
-{
-	struct flow_hash_key key = { flow_hash_key.k0, flow_hash_key.k1 };
-
-	return flow_hash_mode6(key, table_hash_mode(pkt), &pkt->key6);
-}
-
-static __always_inline __u64 table_hash(const struct pkt *pkt, bool v6)
+/*
+ * The hash of the whole tuple, for where it is known that the VIP wants it; and of
+ * any VIP, for packets that do not hurry.
+ */
+static __always_inline __u64 table_hash_tuple(const struct pkt *pkt, bool v6)
 {
 	struct flow_hash_key key = { flow_hash_key.k0, flow_hash_key.k1 };
 	const struct flow_key4 *k4 = &pkt->key4;
 	const struct flow_key6 *k6 = &pkt->key6;
 
-	if (pkt->vip->hash_mode != HASH_5_TUPLE)
-		return v6 ? table_hash_mode6(pkt) : table_hash_mode4(pkt);
 	if (v6)
 		return flow_hash6(key, (const __be32 *)k6->src,
 				  (const __be32 *)k6->dst, k6->sport, k6->dport,
@@ -52,32 +39,57 @@ static __always_inline __u64 table_hash(const struct pkt *pkt, bool v6)
 			  k4->protocol);
 }
 
-/* 0 with *backend set, or minus a drop reason. */
-static __always_inline int table_pick(const struct pkt *pkt, bool v6,
-				      __u16 *backend)
+__noinline __u64 table_hash4(const struct pkt *pkt)
+{
+	struct flow_hash_key key = { flow_hash_key.k0, flow_hash_key.k1 };
+
+	return pkt ? flow_hash_mode4(key, table_hash_mode(pkt), &pkt->key4) : 0;
+}
+
+__noinline __u64 table_hash6(const struct pkt *pkt)
+{
+	struct flow_hash_key key = { flow_hash_key.k0, flow_hash_key.k1 };
+
+	return pkt ? flow_hash_mode6(key, table_hash_mode(pkt), &pkt->key6) : 0;
+}
+
+static __always_inline __u64 table_hash(const struct pkt *pkt, bool v6)
+{
+	return v6 ? table_hash6(pkt) : table_hash4(pkt);
+}
+
+static __always_inline __u16 table_id_at(void *table, __u32 first_line, __u32 slot)
+{
+	__u32 index = first_line + slot / TABLE_LINE_SLOTS;
+	const struct table_line *line = bpf_map_lookup_elem(table, &index);
+
+	return line ? line->ids[slot % TABLE_LINE_SLOTS] : 0;
+}
+
+/*
+ * Whose slot a hash falls into, and with `previous`, whose it was before. 0 with
+ * *backend set, or minus a drop reason.
+ */
+static __always_inline int table_find(__u32 id, __u64 hash, __u16 *backend,
+				      __u16 *previous)
 {
 	const struct table_header *header;
-	const struct table_line *line;
-	__u32 index = pkt->vip->table;
-	__u32 slot;
+	__u32 slot, zero = 0;
 	void *table;
 
-	table = bpf_map_lookup_elem(&tables, &index);
+	table = bpf_map_lookup_elem(&tables, &id);
 	if (!table)
 		return -DROP_REASON_TABLE_MISSING;
-
-	index = 0;
-	header = bpf_map_lookup_elem(table, &index);
+	header = bpf_map_lookup_elem(table, &zero);
 	if (!header)
 		return -DROP_REASON_TABLE_MISSING;
 
-	slot = flow_hash_slot(table_hash(pkt, v6), header->size);
-	index = 1 + slot / TABLE_LINE_SLOTS;
-	line = bpf_map_lookup_elem(table, &index);
-	if (!line)
-		return -DROP_REASON_TABLE_MISSING;
-
-	*backend = line->ids[slot % TABLE_LINE_SLOTS];
+	slot = flow_hash_slot(hash, header->size);
+	*backend = table_id_at(table, 1, slot);
+	if (previous)
+		*previous = header->previous ?
+				    table_id_at(table, header->previous, slot) :
+				    0;
 	return *backend ? 0 : -DROP_REASON_NO_BACKEND;
 }
 

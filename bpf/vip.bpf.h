@@ -83,6 +83,16 @@ static __always_inline const struct vip *vip_service(__u32 group, __u8 protocol,
 	return bpf_map_lookup_elem(&services, &key);
 }
 
+/* The packet is for it; NULL: for none. */
+static __always_inline bool vip_take(struct pkt *pkt, const struct vip *vip)
+{
+	if (vip)
+		pkt->vip = *vip;
+	else
+		pkt->vip.id = 0;
+	return vip;
+}
+
 /* 0 with pkt->vip set, XDP_PASS, or minus a drop reason. */
 static __always_inline int vip_find(struct pkt *pkt, bool v6)
 {
@@ -90,16 +100,15 @@ static __always_inline int vip_find(struct pkt *pkt, bool v6)
 	__be16 port = v6 ? pkt->key6.dport : pkt->key4.dport;
 	const struct vip *address;
 
-	pkt->vip = vip_lookup(pkt, v6, port, protocol);
-	if (pkt->vip)
+	if (vip_take(pkt, vip_lookup(pkt, v6, port, protocol)))
 		return 0;
-
 	address = vip_address(pkt, v6);
 	if (!address)
 		return XDP_PASS;
-	if (address->flags & VIP_SERVICES)
-		pkt->vip = vip_service(address->id, protocol, port);
-	return pkt->vip ? 0 : -DROP_REASON_NO_SERVICE;
+	if (address->flags & VIP_SERVICES &&
+	    vip_take(pkt, vip_service(address->id, protocol, port)))
+		return 0;
+	return -DROP_REASON_NO_SERVICE;
 }
 
 /*
@@ -114,15 +123,14 @@ static __always_inline int vip_find_fragment(struct pkt *pkt, bool v6)
 
 	if (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP)
 		return vip_find(pkt, v6);
-	pkt->vip = vip_lookup(pkt, v6, 0, IPPROTO_FRAGMENT);
-	if (pkt->vip)
+	if (vip_take(pkt, vip_lookup(pkt, v6, 0, IPPROTO_FRAGMENT)))
 		return 0;
 	address = vip_address(pkt, v6);
-	if (address && address->flags & VIP_SERVICES)
-		pkt->vip = vip_service(address->id, IPPROTO_FRAGMENT, 0);
-	if (pkt->vip && pkt->vip->flags & VIP_FRAGMENT_HASH)
+	if (address && address->flags & VIP_SERVICES &&
+	    vip_take(pkt, vip_service(address->id, IPPROTO_FRAGMENT, 0)) &&
+	    pkt->vip.flags & VIP_FRAGMENT_HASH)
 		return 0;
-	pkt->vip = NULL;
+	pkt->vip.id = 0;
 	return -DROP_REASON_FRAGMENT_UNKNOWN;
 }
 

@@ -5,14 +5,16 @@
 /*
  * What the BPF programs and user space share: map keys, map values, limits.
  *
- *   vips4, vips6  (address, port, protocol) --> struct vip
+ *   vip_sets4, 6  (address, port, protocol) --> struct vip_brief, of plain VIPs
+ *   vips4, vips6  (address, port, protocol) --> struct vip, of all
  *                                                 | table
  *   tables        table id --> inner array: [0] struct table_header
  *                                           [1..] struct table_line, 32 ids each
  *                                                 | backend id
  *   backends      backend id --> struct backend  (outer header, egress)
  *
- *   flows4, flows6  CPU --> LRU hash: struct flow_key --> struct flow
+ *   flow_sets4, 6  CPU --> array: hash of the flow --> set of four flows
+ *   flows4, 6      CPU --> LRU hash: struct flow_key --> struct flow
  *
  * Numbers are in host byte order unless their type is __be. Id 0 means none in
  * every id space. Any change of a size or a meaning raises FAIRLEAD_ABI.
@@ -20,7 +22,7 @@
 
 #include <linux/types.h>
 
-#define FAIRLEAD_ABI 2
+#define FAIRLEAD_ABI 3
 
 #define FAIRLEAD_BPFFS "/sys/fs/bpf"
 #define FAIRLEAD_PIN_ROOT FAIRLEAD_BPFFS "/fairlead"
@@ -72,6 +74,10 @@ enum vip_flag {
 	VIP_TCP_JUNK = 1 << 6,     /* impossible TCP flags are let through */
 	VIP_FRAGMENT_HASH = 1 << 7, /* all fragments by the hash of the 3-tuple */
 	VIP_OVERSIZE = 1 << 8,     /* without DF: send what exceeds the MTU, DF clear */
+	VIP_CAP = 1 << 9,          /* new_flow_cap counts */
+	VIP_HASH_MODE = 1 << 10,   /* hash_mode is not HASH_5_TUPLE */
+	/* More than one address or protocol: its flows are keyed by the whole tuple */
+	VIP_WIDE = 1 << 11,
 };
 
 /* What of a packet chooses the slot; the rest counts as zero (flow_hash.h). */
@@ -87,12 +93,50 @@ struct vip {
 	__u16 id;    /* index into vip_counters */
 	__u16 table; /* index into tables */
 	__u16 flags; /* enum vip_flag */
+	/*
+	 * A known flow idle for longer is chosen again; FLOW_IDLE_MAX: never. Of a
+	 * VIP of any protocol: one that is not TCP.
+	 */
+	__u16 idle; /* ticks */
 	__u8 hash_mode; /* enum hash_mode */
 	__u8 quic; /* QUIC_OPTION, when VIP_QUIC */
-	/* A known UDP flow idle for longer is chosen again; ~0: never. */
-	__u32 udp_idle; /* in units of 2^30 ns, as struct flow's seen */
-	/* New flows a second and CPU that are remembered; 0: all. */
+	__u16 tcp_idle; /* as idle, of TCP */
+	/* New flows a second and CPU that are remembered, when VIP_CAP. */
 	__u32 new_flow_cap;
+};
+
+/*
+ * What most packets need of a VIP: the first eight bytes of struct vip, which
+ * change in one store. VIPs of one port, TCP or UDP, without VIP_ACL or VIP_QUIC,
+ * are in sets of four by flow_mix of their key, so that a plain packet finds its
+ * VIP in one cache line. Where a set is full the rest is found the other way, in
+ * vips4 and vips6, which have every VIP of one port.
+ */
+struct vip_brief {
+	__u16 id, table, flags, idle;
+};
+
+#define VIP_WAYS 4
+#define VIP_SET_BITS 15
+#define VIP_SETS (1 << VIP_SET_BITS)
+
+/* A way is in use when its key is not 0, which no VIP has. */
+struct vip_set4 {
+	__u64 key[VIP_WAYS]; /* struct vip_key4 as it lies in memory */
+	struct vip_brief vip[VIP_WAYS];
+};
+
+struct vip_set6 {
+	__u64 addr[2][VIP_WAYS]; /* halves of the address as they lie in memory */
+	__u64 service[VIP_WAYS]; /* port, protocol of struct vip_key6; rest 0 */
+	struct vip_brief vip[VIP_WAYS];
+};
+
+/* Bits by mix of an address: clear, and it is no VIP's. Not for prefixes. */
+#define VIP_FILTER_BITS 19 /* log2 of their number */
+#define VIP_FILTER_LINES (1 << (VIP_FILTER_BITS - 9))
+struct vip_filter_line {
+	__u64 bits[8];
 };
 
 /*
@@ -204,7 +248,10 @@ struct table_header {
 	__u64 digest;
 	/* FNV-1a 64 of the lines as they are: backend ids of this host */
 	__u64 ids_digest;
-	__u64 reserved[5];
+	/* Line of the slots' previous owners, which follow the owners; 0: none */
+	__u32 previous;
+	__u32 pad;
+	__u64 reserved[4];
 };
 
 /* Slot s is ids[s % 32] of line 1 + s / 32; id 0 is a slot without backend. */
@@ -283,15 +330,70 @@ struct flow_key6 {
 };
 
 enum flow_flag {
-	/* a packet other than a SYN was seen: the connection is real */
+	/* a second packet was seen, other than a SYN: the flow is real */
 	FLOW_CONFIRMED = 1 << 0,
+	FLOW_CLOSING = 1 << 1, /* FIN or RST was seen */
+	FLOW_GUESS = 1 << 2,   /* began in the middle: only the table said where */
 };
 
+/*
+ * When an entry ends, and its flags, in 16 bits: the tick, modulo 2^13, up to
+ * which it lives, above three bits of enum flow_flag. What is left is up to
+ * FLOW_IDLE_MAX; anything more is an entry that has ended. Who asks after
+ * another FLOW_TICKS - FLOW_IDLE_MAX ticks is told otherwise, so the daemon
+ * sweeps ended entries before.
+ */
+#define FLOW_TICK_SECONDS 2
+/* 2^32 over the jiffies of a tick, of which the kernel counts hz a second */
+#define CLOCK_TICK_MULTIPLIER(hz) ((1ULL << 32) / ((hz) * FLOW_TICK_SECONDS))
+#define FLOW_FLAG_BITS 3
+#define FLOW_FLAGS ((1 << FLOW_FLAG_BITS) - 1)
+#define FLOW_TICKS (1 << (16 - FLOW_FLAG_BITS))
+#define FLOW_IDLE_MAX 7680
+
+#define FLOW_STAMP(until, flags) ((__u16)((until) << FLOW_FLAG_BITS | (flags)))
+/* Ticks that are left; over FLOW_IDLE_MAX: none. */
+#define FLOW_LEFT(stamp, now)                                                  \
+	((((stamp) >> FLOW_FLAG_BITS) - (now)) & (FLOW_TICKS - 1))
+
 struct flow {
-	__u16 backend;
-	__u8 flags; /* enum flow_flag */
-	__u8 pad;
-	__u32 seen; /* CLOCK_MONOTONIC_COARSE in units of 2^30 ns, about a second */
+	__u16 backend;   /* 0: no entry */
+	__u16 alternate; /* of a guess: whose slot it was before; 0: nobody's */
+	__u16 stamp;     /* FLOW_STAMP */
+	__u16 pad;
+};
+
+/*
+ * Flows by hash of their addresses and ports. The four ways' fields lie beside
+ * each other, so that one load reads all source ports and an IPv4 set is one
+ * cache line; in an IPv6 set the addresses are the second. A way is empty when its
+ * backend is 0. A VIP in the sets has one address and protocol, so its id stands
+ * for both.
+ */
+#define FLOW_WAYS 4
+
+#define FLOW_SET_BITS_MAX 26
+
+struct flow_set4 {
+	__be16 sport[FLOW_WAYS], dport[FLOW_WAYS];
+	__u16 vip[FLOW_WAYS]; /* id */
+	__u16 backend[FLOW_WAYS], alternate[FLOW_WAYS], stamp[FLOW_WAYS];
+	__be32 src[FLOW_WAYS];
+};
+
+struct flow_set6 {
+	__be16 sport[FLOW_WAYS], dport[FLOW_WAYS];
+	__u16 vip[FLOW_WAYS];
+	__u16 backend[FLOW_WAYS], alternate[FLOW_WAYS], stamp[FLOW_WAYS];
+	__u64 pad[2];
+	__u64 src[FLOW_WAYS][2]; /* as they lie in memory */
+};
+
+/* Where flows are kept. */
+enum flow_form {
+	FLOW_FORM_SETS, /* flow_sets4, 6; those of wide VIPs in flows4, 6 */
+	FLOW_FORM_LRU,  /* all in flows4, 6 */
+	FLOW_FORM__MAX,
 };
 
 /* What the first fragment of a packet leaves for the later ones. */
@@ -343,7 +445,10 @@ struct totals {
 /* Written once by the daemon; a later daemon adopts the maps by it. */
 struct config {
 	__u32 abi;
-	__u32 flows_per_cpu;
+	__u32 flows_per_cpu; /* of each family */
+	__u32 flow_form;     /* enum flow_form */
+	__u32 flow_set_bits; /* log2 of the sets of each family and CPU */
+	__u64 mix_key;       /* of flow_mix.h: random, odd */
 	__u64 hash_key[2]; /* flow hash: little-endian halves of the 16 bytes */
 };
 
@@ -371,7 +476,13 @@ _Static_assert(sizeof(struct new_flow_counters) == 16, "new_flow_counters");
 _Static_assert(sizeof(struct backend_counters) == 32, "backend_counters");
 _Static_assert(sizeof(struct drop_counters) == 16, "drop_counters");
 _Static_assert(sizeof(struct totals) == 32, "totals");
-_Static_assert(sizeof(struct config) == 24, "config");
+_Static_assert(sizeof(struct vip_brief) == 8, "vip_brief");
+_Static_assert(sizeof(struct vip_set4) == 64, "vip_set4");
+_Static_assert(sizeof(struct vip_set6) == 128, "vip_set6");
+_Static_assert(sizeof(struct vip_filter_line) == 64, "vip_filter_line");
+_Static_assert(sizeof(struct flow_set4) == 64, "flow_set4");
+_Static_assert(sizeof(struct flow_set6) == 128, "flow_set6");
+_Static_assert(sizeof(struct config) == 40, "config");
 
 /* Decapsulation on the backend: */
 

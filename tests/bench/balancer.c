@@ -11,14 +11,21 @@
 #include "abi.h"
 #include "drop_reasons.h"
 #include "flow_hash.h"
+#include "flow_mix.h"
 
 #include "fairlead.skel.h"
 #include "tests/lib/checksum.h"
 #include "user/core/cleanup.h"
 #include "user/core/table.h"
+#include "user/dp/flow_maps.h"
+#include "user/dp/program.h"
 
 #define N_BACKENDS 100
 #define LOOPBACK_IFINDEX 1 /* where BPF_PROG_RUN says that frames arrive */
+
+#define IDLE_TICKS 3600
+#define HASH_KEY { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL }
+#define MIX_KEY 0x9e3779b97f4a7c15ULL
 
 enum { VIP4_ID = 1, VIP6_ID };
 
@@ -132,11 +139,42 @@ static int build_slots(uint16_t *slots, struct err *err)
 	return table_build(&params, set, N_BACKENDS, slots, err);
 }
 
+/* In the sets as well; its address in the filter is for what is not in them. */
+static int set_brief4(struct balancer *balancer, const struct vip_key4 *key,
+		      const struct vip *vip, struct err *err)
+{
+	struct vip_set4 set = { 0 };
+	uint32_t index;
+
+	memcpy(&set.key[0], key, sizeof(set.key[0]));
+	memcpy(&set.vip[0], vip, sizeof(set.vip[0]));
+	index = flow_mix_index(flow_mix(MIX_KEY, set.key[0], 0), VIP_SET_BITS);
+	return update(balancer->skel->maps.vip_sets4, &index, &set, err);
+}
+
+static int set_brief6(struct balancer *balancer, const struct vip_key6 *key,
+		      const struct vip *vip, struct err *err)
+{
+	struct vip_set6 set = { 0 };
+	__u64 addr[2], mix;
+	uint32_t index;
+
+	memcpy(addr, key->addr, sizeof(addr));
+	memcpy(&set.vip[0], vip, sizeof(set.vip[0]));
+	set.addr[0][0] = addr[0];
+	set.addr[1][0] = addr[1];
+	set.service[0] = key->port | (uint64_t)key->protocol << 16;
+	mix = flow_mix(MIX_KEY, flow_mix_address(MIX_KEY, addr) ^ set.service[0], 0);
+	index = flow_mix_index(mix, VIP_SET_BITS);
+	return update(balancer->skel->maps.vip_sets6, &index, &set, err);
+}
+
 static int set_vip(struct balancer *balancer, const struct vip_spec *spec,
 		   enum balancer_kind kind, struct err *err)
 {
 	bool v6 = spec->addr.family == AF_INET6;
-	struct vip vip = { .id = v6 ? VIP6_ID : VIP4_ID, .table = table_id(kind) };
+	struct vip vip = { .id = v6 ? VIP6_ID : VIP4_ID, .table = table_id(kind),
+			   .idle = IDLE_TICKS };
 	struct vip address = { .flags = VIP_ADDRESS };
 	struct vip_key4 key4 = { .addr = spec->addr.v4.s_addr,
 				 .port = htons(spec->port),
@@ -152,6 +190,10 @@ static int set_vip(struct balancer *balancer, const struct vip_spec *spec,
 	code = update(map, key, &vip, err);
 	if (code)
 		return code;
+	code = v6 ? set_brief6(balancer, &key6, &vip, err) :
+		    set_brief4(balancer, &key4, &vip, err);
+	if (code)
+		return code;
 	key4.port = key6.port = 0;
 	key4.protocol = key6.protocol = 0;
 	return update(map, key, &address, err);
@@ -160,21 +202,11 @@ static int set_vip(struct balancer *balancer, const struct vip_spec *spec,
 static int load(struct balancer *balancer, struct err *err)
 {
 	int cpus = libbpf_num_possible_cpus();
-	struct fairlead_bpf *skel = fairlead_bpf__open();
-	int code;
+	int code = program_open(&balancer->config, cpus, &balancer->skel, err);
 
-	if (!skel)
-		return err_set(err, -errno, "cannot open the balancer: %s",
-			       strerror(errno));
-	balancer->skel = skel;
-	skel->rodata->flow_hash_key.k0 = 0x0706050403020100ULL;
-	skel->rodata->flow_hash_key.k1 = 0x0f0e0d0c0b0a0908ULL;
-	skel->rodata->ct_cpus = cpus;
-	code = bpf_map__set_max_entries(skel->maps.flows4, cpus);
-	if (!code)
-		code = bpf_map__set_max_entries(skel->maps.flows6, cpus);
-	if (!code)
-		code = fairlead_bpf__load(skel);
+	if (code)
+		return code;
+	code = program_load(balancer->skel, &balancer->config);
 	return code ? err_set(err, code, "cannot load the balancer: %s",
 			      strerror(-code)) :
 		      0;
@@ -197,13 +229,20 @@ static int seed(struct balancer *balancer, struct err *err)
 	return code;
 }
 
-int balancer_open(struct balancer *balancer, unsigned int cpu,
-		  const struct vip_spec *vip4, const struct vip_spec *vip6,
-		  struct err *err)
+int balancer_open(struct balancer *balancer, unsigned int cpu, enum flow_form form,
+		  uint32_t flows, const struct vip_spec *vip4,
+		  const struct vip_spec *vip6, struct err *err)
 {
 	int code;
 
-	*balancer = (struct balancer){ .cpu = cpu, .vip4 = *vip4, .vip6 = *vip6 };
+	*balancer = (struct balancer){ .cpu = cpu, .vip4 = *vip4, .vip6 = *vip6,
+				       .config = {
+					       .flow_form = form,
+					       .flows_per_cpu = flows,
+					       .flow_set_bits = flow_maps_set_bits(flows),
+					       .mix_key = MIX_KEY,
+					       .hash_key = HASH_KEY,
+				       } };
 	code = load(balancer, err);
 	if (!code)
 		code = seed(balancer, err);
@@ -218,25 +257,15 @@ void balancer_close(struct balancer *balancer)
 	balancer->skel = NULL;
 }
 
-int balancer_prepare(struct balancer *balancer, enum balancer_kind kind,
-		     uint32_t flow_entries, struct err *err)
+int balancer_prepare(struct balancer *balancer, enum balancer_kind kind, struct err *err)
 {
 	bool v6 = kind_is_v6(kind);
-	_cleanup_close_ int fd = bpf_map_create(
-		BPF_MAP_TYPE_LRU_HASH, "flows",
-		v6 ? sizeof(struct flow_key6) : sizeof(struct flow_key4),
-		sizeof(struct flow), flow_entries, NULL);
-	int code;
+	int code = set_vip(balancer, v6 ? &balancer->vip6 : &balancer->vip4, kind, err);
 
-	if (fd < 0)
-		return err_set(err, fd, "map of %u flows: %s", flow_entries,
-			       strerror(-fd));
-	code = set_vip(balancer, v6 ? &balancer->vip6 : &balancer->vip4, kind, err);
-	if (code)
-		return code;
-	return update(v6 ? balancer->skel->maps.flows6 :
-			   balancer->skel->maps.flows4,
-		      &balancer->cpu, &fd, err);
+	if (!code)
+		code = flow_maps_make(balancer->skel, &balancer->config, balancer->cpu, NULL);
+	return code ? err_set(err, code, "maps of %u flows: %s",
+			      balancer->config.flows_per_cpu, strerror(-code)) : 0;
 }
 
 int balancer_fd(const struct balancer *balancer)

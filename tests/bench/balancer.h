@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "abi.h"
 #include "user/core/addr.h"
 #include "user/core/vip_spec.h"
 #include "user/core/err.h"
@@ -27,6 +28,7 @@ enum balancer_kind {
 struct balancer {
 	struct fairlead_bpf *skel;
 	unsigned int cpu;
+	struct config config;
 	struct vip_spec vip4, vip6;
 };
 
@@ -42,14 +44,14 @@ static inline bool kind_is_v6(enum balancer_kind kind)
 	return kind == IP6_IPIP || kind == IP6_GUE;
 }
 
-int balancer_open(struct balancer *balancer, unsigned int cpu,
-		  const struct vip_spec *vip4, const struct vip_spec *vip6,
-		  struct err *err);
+/* flows: how many of each family the CPU remembers. */
+int balancer_open(struct balancer *balancer, unsigned int cpu, enum flow_form form,
+		  uint32_t flows, const struct vip_spec *vip4,
+		  const struct vip_spec *vip6, struct err *err);
 void balancer_close(struct balancer *balancer);
 
 /* Lead the VIPs to backends of that kind, with an empty map of flows. */
-int balancer_prepare(struct balancer *balancer, enum balancer_kind kind,
-		     uint32_t flow_entries, struct err *err);
+int balancer_prepare(struct balancer *balancer, enum balancer_kind kind, struct err *err);
 int balancer_fd(const struct balancer *balancer);
 int balancer_counts(const struct balancer *balancer, struct balancer_counts *out,
 		    struct err *err);

@@ -37,6 +37,7 @@ struct settings {
 	bool quick;
 	const char *json, *other, *only;
 	struct vip_spec vip4, vip6;
+	enum flow_form form;
 };
 
 struct bench {
@@ -224,7 +225,7 @@ static int bench_known(struct bench *bench, struct balancer *balancer,
 			.verdict = XDP_TX,
 		};
 
-		code = balancer_prepare(balancer, kind, bench->flow_entries, err);
+		code = balancer_prepare(balancer, kind, err);
 		if (!code)
 			code = measure_all(bench, &subject, err);
 	}
@@ -249,14 +250,14 @@ static int bench_balancer(struct bench *bench, unsigned int cpu, struct err *err
 	};
 	int code;
 
-	code = balancer_open(&balancer, cpu, &bench->settings.vip4,
+	code = balancer_open(&balancer, cpu, bench->settings.form, bench->flow_entries, &bench->settings.vip4,
 			     &bench->settings.vip6, err);
 	if (!code)
 		code = harness_open(&harness, balancer_fd(&balancer), err);
 	if (!code)
 		code = bench_known(bench, &balancer, &harness, err);
 	if (!code)
-		code = balancer_prepare(&balancer, IP4_IPIP, bench->flow_entries, err);
+		code = balancer_prepare(&balancer, IP4_IPIP, err);
 	if (!code)
 		code = measure(bench, &new_flows, FLOWS_ENDLESS, err);
 	if (!code)
@@ -365,6 +366,7 @@ static int parse_args(int argc, char **argv, struct settings *settings,
 		{ "vip4", required_argument, NULL, '4' },
 		{ "vip6", required_argument, NULL, '6' },
 		{ "only", required_argument, NULL, 'c' },
+		{ "form", required_argument, NULL, 'f' },
 		{ "quick", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -386,6 +388,8 @@ static int parse_args(int argc, char **argv, struct settings *settings,
 			code = parse_vip(optarg, AF_INET, &settings->vip4, err);
 		else if (option == '6')
 			code = parse_vip(optarg, AF_INET6, &settings->vip6, err);
+		else if (option == 'f')
+			settings->form = !strcmp(optarg, "lru") ? FLOW_FORM_LRU : FLOW_FORM_SETS;
 		else if (option == 'q')
 			settings->quick = true;
 		else if (option == 'h')
@@ -412,7 +416,7 @@ int main(int argc, char **argv)
 	int code;
 
 	/* Its sentences say less than ours. */
-	libbpf_set_print(print_nothing);
+	if (!getenv("V")) libbpf_set_print(print_nothing);
 	code = parse_args(argc, argv, &bench.settings, &err);
 	if (code > 0)
 		return EXIT_SUCCESS;

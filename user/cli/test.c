@@ -239,7 +239,7 @@ static int run_cases(struct test *t, struct trial *trial)
 /* What is wrong with the files is told before anything needs root. */
 static int run(struct test *t)
 {
-	_cleanup_trial_ struct trial trial = { .flows4 = -1, .flows6 = -1 };
+	_cleanup_trial_ struct trial trial = TRIAL_NONE;
 	_cleanup_cfg_ struct cfg *cfg = NULL;
 	struct err err = {};
 	int rc = config_load(t->config, &cfg, &err);

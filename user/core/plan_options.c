@@ -5,24 +5,41 @@
 
 #include "plan.h"
 
-#define NEVER UINT32_MAX
-#define TICK_BITS 30 /* of ns, as struct flow's seen */
+/* RFC 5382, REQ-5: an established TCP connection may be idle for 2 h 4 min. */
+#define TCP_IDLE_SECONDS 7440
 
-static uint32_t seconds_to_ticks(uint32_t seconds)
+/* A flow lives at least so long, so the tick that runs is on top. */
+static uint16_t seconds_to_ticks(uint32_t seconds)
 {
-	uint64_t ns = seconds * 1000000000ULL;
+	uint32_t ticks = (seconds + FLOW_TICK_SECONDS - 1) / FLOW_TICK_SECONDS + 1;
 
-	return seconds ? (ns + (1ULL << TICK_BITS) - 1) >> TICK_BITS : NEVER;
+	return seconds && ticks < FLOW_IDLE_MAX ? ticks : FLOW_IDLE_MAX;
+}
+
+/* Flows of one address and protocol are told apart by their VIP and ports. */
+static bool is_wide(const struct vip_spec *spec)
+{
+	return !spec->protocol || spec->prefix_len != addr_bits(&spec->addr);
 }
 
 static struct vip make_options(const struct cfg_vip *vip)
 {
+	uint16_t tcp_idle = seconds_to_ticks(TCP_IDLE_SECONDS);
 	struct vip options = {
 		.hash_mode = vip->hash_mode,
-		.udp_idle = seconds_to_ticks(vip->udp_idle_timeout),
+		.idle = vip->spec.protocol == IPPROTO_TCP ?
+				tcp_idle :
+				seconds_to_ticks(vip->udp_idle_timeout),
+		.tcp_idle = tcp_idle,
 		.new_flow_cap = vip->new_flow_limit,
 	};
 
+	if (vip->new_flow_limit)
+		options.flags |= VIP_CAP;
+	if (vip->hash_mode != HASH_5_TUPLE)
+		options.flags |= VIP_HASH_MODE;
+	if (is_wide(&vip->spec))
+		options.flags |= VIP_WIDE;
 	if (!vip->echo)
 		options.flags |= VIP_NO_ECHO;
 	if (vip->tcp_junk)

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "core/cleanup.h"
+#include "flow_maps.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
 
@@ -18,6 +20,16 @@ void program_key_words(const uint8_t key[16], __u64 words[2])
 	words[0] = words[1] = 0;
 	for (i = 0; i < 16; i++)
 		words[i / 8] |= (__u64)key[i] << (i % 8 * 8);
+}
+
+/* Of this kernel: the resolution of its coarse clocks is a jiffy. */
+static __u32 tick_multiplier(void)
+{
+	struct timespec jiffy;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &jiffy) || !jiffy.tv_nsec)
+		return CLOCK_TICK_MULTIPLIER(250);
+	return CLOCK_TICK_MULTIPLIER((1000000000 + jiffy.tv_nsec / 2) / jiffy.tv_nsec);
 }
 
 int program_open(const struct config *config, unsigned int cpus,
@@ -31,44 +43,36 @@ int program_open(const struct config *config, unsigned int cpus,
 
 	skel->rodata->flow_hash_key.k0 = config->hash_key[0];
 	skel->rodata->flow_hash_key.k1 = config->hash_key[1];
+	skel->rodata->mix_key = config->mix_key;
+	skel->rodata->flow_form = config->flow_form;
+	skel->rodata->flow_set_bits = config->flow_set_bits;
+	skel->rodata->clock_tick_multiplier = tick_multiplier();
 	skel->rodata->ct_cpus = cpus;
+	bpf_map__set_max_entries(skel->maps.flow_sets4, cpus);
+	bpf_map__set_max_entries(skel->maps.flow_sets6, cpus);
 	bpf_map__set_max_entries(skel->maps.flows4, cpus);
 	bpf_map__set_max_entries(skel->maps.flows6, cpus);
 	*out = skel;
 	return 0;
 }
 
-int program_make_flow_map(const struct fairlead_bpf *skel, bool v6, __u32 entries,
-			  __u32 cpu)
+int program_load(struct fairlead_bpf *skel, const struct config *config)
 {
-	int outer = bpf_map__fd(v6 ? skel->maps.flows6 : skel->maps.flows4);
-	_cleanup_close_ int fd =
-		bpf_map_create(BPF_MAP_TYPE_LRU_HASH, v6 ? "flows6" : "flows4",
-			       v6 ? sizeof(struct flow_key6) : sizeof(struct flow_key4),
-			       sizeof(struct flow), entries, NULL);
+	_cleanup_close_ int sets4 = flow_map_create(config, FLOW_MAP_SETS4, 0);
+	_cleanup_close_ int sets6 = flow_map_create(config, FLOW_MAP_SETS6, 0);
+	int rc;
 
-	if (fd < 0 || bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY))
-		return -errno;
-	return TAKE_FD(fd);
-}
-
-/* One inner flow map for each CPU that may ever run packets. */
-int program_make_flow_maps(struct fairlead_bpf *skel, const struct config *config,
-			   unsigned int n, struct err *err)
-{
-	__u32 entries = config->flows_per_cpu;
-	unsigned int i;
-
-	for (i = 0; i < 2 * n; i++) {
-		int fd = program_make_flow_map(skel, i >= n, entries, i % n);
-
-		if (fd < 0)
-			return err_set(err, fd,
-				       "cannot make the flow map of CPU %u (%u entries): %s; fewer 'flows' need less memory",
-				       i % n, entries, strerror(-fd));
-		close(fd);
-	}
-	return 0;
+	/*
+	 * Lookups in an array are inlined for its size, so what the verifier sees in
+	 * the place of each CPU's has to have it. (The size of an inner map that the
+	 * program declares cannot be set: libbpf 1.1 follows a null pointer.)
+	 */
+	if (sets4 < 0 || sets6 < 0)
+		return sets4 < 0 ? sets4 : sets6;
+	rc = bpf_map__set_inner_map_fd(skel->maps.flow_sets4, sets4);
+	if (!rc)
+		rc = bpf_map__set_inner_map_fd(skel->maps.flow_sets6, sets6);
+	return rc ? rc : fairlead_bpf__load(skel);
 }
 
 void program_maps(const struct fairlead_bpf *skel, unsigned int cpus,

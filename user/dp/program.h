@@ -27,15 +27,8 @@ void program_key_words(const uint8_t key[16], __u64 words[2]);
 int program_open(const struct config *config, unsigned int cpus,
 		 struct fairlead_bpf **out, struct err *err);
 
-/*
- * An empty flow map for packets on a CPU, in the place of the one before.
- * Returns its descriptor, which the program does not need, or -errno.
- */
-int program_make_flow_map(const struct fairlead_bpf *skel, bool v6, __u32 entries,
-			  __u32 cpu);
-/* Flow maps of `n` CPUs. */
-int program_make_flow_maps(struct fairlead_bpf *skel, const struct config *config,
-			   unsigned int n, struct err *err);
+/* 0 or -errno. Before it, maps may be given other sizes, or others' in their place. */
+int program_load(struct fairlead_bpf *skel, const struct config *config);
 
 /* The file descriptors that publishing writes to; the rest of *k is zero. */
 void program_maps(const struct fairlead_bpf *skel, unsigned int cpus,

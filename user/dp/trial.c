@@ -19,6 +19,7 @@
 #define INGRESS_IFINDEX 1
 
 #define FLOWS 4096
+#define MIX_KEY 0x9e3779b97f4a7c15ULL /* nobody attacks it */
 #define LRU_ENTRIES_MAX 16384
 
 static const uint8_t our_mac[6] = PACKET_OUR_MAC;
@@ -173,24 +174,28 @@ static int load(struct trial *t, struct err *err)
 	const struct cfg *cfg = t->plan->cfg;
 	int rc;
 
-	t->config = (struct config){ .abi = FAIRLEAD_ABI, .flows_per_cpu = FLOWS };
+	t->config = (struct config){
+		.abi = FAIRLEAD_ABI,
+		.flows_per_cpu = FLOWS,
+		.flow_set_bits = flow_maps_set_bits(FLOWS),
+		.mix_key = MIX_KEY,
+	};
 	if (cfg->has_hash_key)
 		program_key_words(cfg->hash_key, t->config.hash_key);
 	rc = program_open(&t->config, t->cpus, &t->skel, err);
 	if (rc)
 		return rc;
 	shrink_maps(t);
-	rc = fairlead_bpf__load(t->skel);
+	rc = program_load(t->skel, &t->config);
 	return rc ? load_failed(rc, err) : 0;
 }
 
 static int make_flows(struct trial *t, struct err *err)
 {
-	t->flows4 = program_make_flow_map(t->skel, false, FLOWS, t->cpu);
-	t->flows6 = program_make_flow_map(t->skel, true, FLOWS, t->cpu);
-	if (t->flows4 >= 0 && t->flows6 >= 0)
-		return 0;
-	return err_set(err, -ENOMEM, "cannot make the flow maps of CPU %u", t->cpu);
+	int rc = flow_maps_make(t->skel, &t->config, t->cpu, t->flows);
+
+	return rc ? err_set(err, rc, "cannot make the flow maps of CPU %u: %s", t->cpu,
+			    strerror(-rc)) : 0;
 }
 
 static int publish(struct trial *t, struct err *err)
@@ -221,7 +226,7 @@ int trial_open(struct trial *t, struct cfg **cfg, struct err *err)
 	_cleanup_plan_ struct plan *none = NULL;
 	int rc;
 
-	*t = (struct trial){ .flows4 = -1, .flows6 = -1 };
+	*t = (struct trial)TRIAL_NONE;
 	rc = plan_new(&none, err);
 	if (!rc)
 		rc = choose_cpu(t, err);
@@ -244,13 +249,13 @@ void trial_close(struct trial *t)
 {
 	if (t->kernel_ready)
 		kernel_release(&t->kernel);
-	cleanup_close(&t->flows4);
-	cleanup_close(&t->flows6);
+	for (int map = 0; map < FLOW_MAP__MAX; map++)
+		cleanup_close(&t->flows[map]);
 	fairlead_bpf__destroy(t->skel);
 	plan_free(&t->plan);
 	cleanup_free(&t->hops);
 	cleanup_free(&t->addresses);
-	*t = (struct trial){ .flows4 = -1, .flows6 = -1 };
+	*t = (struct trial)TRIAL_NONE;
 }
 
 /* Delete from the start until nothing is left. */
@@ -298,14 +303,24 @@ static int clear_maps(struct trial *t)
 	return 0;
 }
 
+static int clear_flows(struct trial *t)
+{
+	uint32_t sets = flow_map_entries(&t->config, FLOW_MAP_SETS4);
+	int rc = clear_array(t->flows[FLOW_MAP_SETS4], sizeof(struct flow_set4), sets);
+
+	if (!rc)
+		rc = clear_array(t->flows[FLOW_MAP_SETS6], sizeof(struct flow_set6), sets);
+	if (!rc)
+		rc = clear_hash(t->flows[FLOW_MAP_LRU4], sizeof(struct flow_key4));
+	return rc ? rc : clear_hash(t->flows[FLOW_MAP_LRU6], sizeof(struct flow_key6));
+}
+
 int trial_reset(struct trial *t, uint16_t mtu, struct err *err)
 {
 	int rc = clear_maps(t);
 
 	if (!rc)
-		rc = clear_hash(t->flows4, sizeof(struct flow_key4));
-	if (!rc)
-		rc = clear_hash(t->flows6, sizeof(struct flow_key6));
+		rc = clear_flows(t);
 	if (rc)
 		return err_set(err, rc, "cannot clear the maps: %s", strerror(-rc));
 	for (size_t i = 0; i < t->n_addresses; i++)

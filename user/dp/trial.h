@@ -24,6 +24,7 @@
 #include "core/packet.h"
 #include "core/plan.h"
 #include "drop_reasons.h"
+#include "flow_maps.h"
 #include "publish.h"
 
 struct fairlead_bpf;
@@ -38,7 +39,7 @@ struct trial {
 	size_t n_addresses;
 	struct config config;
 	unsigned int cpus, cpu;
-	int flows4, flows6; /* maps of the CPU; -1: none */
+	int flows[FLOW_MAP__MAX]; /* maps of the CPU; -1: none */
 };
 
 /* What a packet's counters may be asked for. */
@@ -61,6 +62,7 @@ struct trial_result {
  */
 int trial_open(struct trial *t, struct cfg **cfg, struct err *err);
 void trial_close(struct trial *t);
+#define TRIAL_NONE { .flows = { -1, -1, -1, -1 } }
 #define _cleanup_trial_ __attribute__((cleanup(trial_close)))
 
 /* Forget flows, fragments and counters, and set the MTU towards all backends. */

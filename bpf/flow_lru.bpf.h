@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_FLOW_LRU_BPF_H
+#define FAIRLEAD_FLOW_LRU_BPF_H
+
+/*
+ * Flows in one BPF LRU hash per CPU, by their whole tuple: those of VIPs that are
+ * more than one address or protocol, and all when the configuration says so.
+ *
+ * An entry that exists is only ever changed through its pointer: updating a key
+ * that is in a full LRU map evicts a batch of unrelated flows (kernel 6.18,
+ * LOCAL_FREE_TARGET in bpf_lru_list.c).
+ */
+
+#include "maps.bpf.h"
+#include "packet.bpf.h"
+
+/* This CPU's map, or NULL. One map pointer a site, so that lookups are inlined. */
+static __always_inline void *flow_lru_map(__u32 cpu, bool v6)
+{
+	return v6 ? bpf_map_lookup_elem(&flows6, &cpu) :
+		    bpf_map_lookup_elem(&flows4, &cpu);
+}
+
+static __always_inline struct flow *flow_lru_find(const struct pkt *pkt, bool v6,
+						  __u32 cpu)
+{
+	void *flows;
+
+	if (v6) {
+		flows = bpf_map_lookup_elem(&flows6, &cpu);
+		return flows ? bpf_map_lookup_elem(flows, &pkt->key6) : NULL;
+	}
+	flows = bpf_map_lookup_elem(&flows4, &cpu);
+	return flows ? bpf_map_lookup_elem(flows, &pkt->key4) : NULL;
+}
+
+/* When it fails the table still answers the same for the next packet. */
+static __always_inline void flow_lru_add(const struct pkt *pkt, bool v6, __u32 cpu,
+					 const struct flow *flow)
+{
+	void *flows = flow_lru_map(cpu, v6);
+
+	if (flows)
+		bpf_map_update_elem(flows, v6 ? (void *)&pkt->key6 : (void *)&pkt->key4,
+				    flow, BPF_ANY);
+}
+
+#endif

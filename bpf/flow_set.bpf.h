@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_FLOW_SET_BPF_H
+#define FAIRLEAD_FLOW_SET_BPF_H
+
+/*
+ * Flows in sets of four ways, an array of them per CPU: finding one and making
+ * place for one. What an entry means is in conntrack.bpf.h.
+ */
+
+#include "flow_mix.h"
+#include "maps.bpf.h"
+#include "packet.bpf.h"
+#include "vip_set.bpf.h"
+
+/* log2 of the sets of a CPU and family; the daemon sets it before loading. */
+const volatile __u32 flow_set_bits = 1;
+
+static __always_inline struct flow_set4 *flow_set4_of(__u32 cpu, __be32 src, __be32 dst,
+						      __u32 ports)
+{
+	__u64 mix = flow_mix(mix_key, src | (__u64)ports << 32, dst);
+	__u32 index = flow_mix_index(mix, flow_set_bits);
+	void *sets = bpf_map_lookup_elem(&flow_sets4, &cpu);
+
+	return sets ? bpf_map_lookup_elem(sets, &index) : NULL;
+}
+
+static __always_inline struct flow_set6 *flow_set6_of(__u32 cpu, const __u64 *src,
+						      const __u64 *dst, __u32 ports)
+{
+	__u64 mix = flow_mix(mix_key, flow_mix(mix_key, src[0], ports) ^ src[1],
+			     dst[0] ^ dst[1] ^ dst[1] >> 32);
+	__u32 index = flow_mix_index(mix, flow_set_bits);
+	void *sets = bpf_map_lookup_elem(&flow_sets6, &cpu);
+
+	return sets ? bpf_map_lookup_elem(sets, &index) : NULL;
+}
+
+#define LANES_ONE 0x0001000100010001ULL
+#define LANES_TOP 0x8000800080008000ULL
+
+/*
+ * The first of four 16-bit lanes that is equal to `want`, without a branch: which
+ * way a flow is in is what no branch predictor can know, and to guess wrong on what
+ * comes out of memory costs more than all the rest. FLOW_WAYS: none. (Zero lanes
+ * by carry: Lamport, "Multiple byte processing with full-word instructions", 1975;
+ * the lowest one that it finds is right.)
+ */
+static __always_inline __u32 lanes_find(__u64 lanes, __u16 want)
+{
+	__u64 x = lanes ^ want * LANES_ONE;
+	__u64 zero = (x - LANES_ONE) & ~x & LANES_TOP;
+
+	if (!zero)
+		return FLOW_WAYS;
+	/* The lowest bit is 15, 31, 47 or 63. */
+	zero &= -zero;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return (zero >> 15) * 0x0003000200010000ULL >> 48 & 3;
+#else
+	return (zero >> 15) * 0x0000000100020003ULL >> 48 & 3;
+#endif
+}
+
+/* Ticks of two seconds. */
+#define FLOW_OPENING 32 /* of a first packet: TCP's last wait for an answer is 64 s */
+#define FLOW_SILENCE 32 /* after which one that is in need may take the place */
+
+/*
+ * The way for a new flow: an empty one, one that has ended, the unconfirmed one
+ * that ends first; FLOW_WAYS: none. An opening packet (a SYN, a first one of UDP)
+ * costs its sender nothing, so it takes no confirmed flow's place. One from the
+ * middle of a connection may take that of the confirmed flow that has been silent
+ * longest, once that is a minute.
+ */
+static __always_inline __u32 flow_victim(const __u16 *backend, const __u16 *stamp,
+					 __u32 now, __u16 idle, bool opens)
+{
+	const __u32 confirmed = FLOW_TICKS;
+	__u32 best = FLOW_WAYS, lowest = confirmed, left, score;
+
+	if (!opens && idle > FLOW_SILENCE)
+		lowest += idle - FLOW_SILENCE;
+#pragma unroll
+	for (__u32 way = 0; way < FLOW_WAYS; way++) {
+		left = FLOW_LEFT(stamp[way], now);
+		score = left + 2;
+		if (!backend[way])
+			score = 0;
+		else if (left > FLOW_IDLE_MAX)
+			score = 1;
+		else if (stamp[way] & FLOW_CONFIRMED)
+			score += confirmed;
+		if (score < lowest) {
+			lowest = score;
+			best = way;
+		}
+	}
+	return best;
+}
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_PLAIN_BPF_H
+#define FAIRLEAD_PLAIN_BPF_H
+
+/*
+ * Most packets: no VLAN tag, no options, no fragment, TCP in the middle of a
+ * connection or its SYN, or UDP, for a VIP in the sets, of a flow that is known or
+ * begins, to a backend that is up and reached by a tunnel that straight code
+ * builds. Anything else is PACKET_RARE: nothing of the packet has been changed, and
+ * the long way in fairlead.bpf.c knows what to do, drop reasons included.
+ *
+ * Everything is inline, and no pointer to struct pkt leaves these functions, so that
+ * it lives in registers. Branches are on what is the same for most packets, never on
+ * which way of a set a flow is in.
+ */
+
+#include "clock.bpf.h"
+#include "conntrack.bpf.h"
+#include "egress.bpf.h"
+#include "encap.bpf.h"
+#include "flow_set.bpf.h"
+#include "maps.bpf.h"
+#include "packet.bpf.h"
+#include "stats.bpf.h"
+#include "table.bpf.h"
+#include "vip_set.bpf.h"
+
+/* What of a plain packet the lookups need, and struct pkt has not. */
+struct plain {
+	__u32 ports; /* source and destination, as they lie in memory */
+	struct vip_brief vip;
+	__u32 now;
+};
+
+#define IP4_PLAIN 0x45 /* version 4, five words */
+
+/* Of a TCP packet in the middle of a connection, and of its SYN. */
+static __always_inline bool plain_tcp_flags(__u8 flags, bool *syn)
+{
+	*syn = (flags & TCP_FLAGS_MASK) == TCP_SYN;
+	return *syn || (flags & (TCP_ACK | TCP_SYN | TCP_FIN | TCP_RST)) == TCP_ACK;
+}
+
+static __always_inline bool plain_l4(struct xdp_md *ctx, const void *l4, __u8 protocol,
+				     __u32 l4_len, struct pkt *pkt, struct plain *p)
+{
+	const struct tcphdr *tcp = l4;
+
+	pkt->syn = false;
+	if (protocol == IPPROTO_UDP) {
+		if (l4 + sizeof(struct udphdr) > packet_end(ctx) ||
+		    l4_len < sizeof(struct udphdr))
+			return false;
+		p->ports = *(const __u32 *)l4;
+		return true;
+	}
+	if (protocol != IPPROTO_TCP || (void *)(tcp + 1) > packet_end(ctx) ||
+	    l4_len < sizeof(*tcp))
+		return false;
+	p->ports = *(const __u32 *)l4;
+	return plain_tcp_flags(((const __u8 *)tcp)[13], &pkt->syn);
+}
+
+static __always_inline bool plain_read4(struct xdp_md *ctx, struct pkt *pkt,
+					struct plain *p)
+{
+	const struct iphdr *ip = packet_l3(ctx);
+
+	if ((void *)(ip + 1) > packet_end(ctx) || *(const __u8 *)ip != IP4_PLAIN ||
+	    ip->frag_off & bpf_htons(IP4_MORE_FRAGMENTS | IP4_OFFSET_MASK))
+		return false;
+	pkt->ip_len = bpf_ntohs(ip->tot_len);
+	if ((void *)ip + pkt->ip_len > packet_end(ctx) || pkt->ip_len < sizeof(*ip))
+		return false;
+	pkt->tos = ip->tos;
+	pkt->key4.src = ip->saddr;
+	pkt->key4.dst = ip->daddr;
+	pkt->key4.protocol = ip->protocol;
+	return plain_l4(ctx, ip + 1, ip->protocol, pkt->ip_len - sizeof(*ip), pkt, p);
+}
+
+static __always_inline bool plain_read6(struct xdp_md *ctx, struct pkt *pkt,
+					struct plain *p)
+{
+	const struct ipv6hdr *ip = packet_l3(ctx);
+	__u32 length;
+
+	if ((void *)(ip + 1) > packet_end(ctx) || *(const __u8 *)ip >> 4 != 6)
+		return false;
+	length = sizeof(*ip) + bpf_ntohs(ip->payload_len);
+	if ((void *)ip + length > packet_end(ctx))
+		return false;
+	pkt->ip_len = length;
+	pkt->tos = bpf_ntohs(*(__be16 *)ip) >> 4;
+	__builtin_memcpy(pkt->key6.src, &ip->saddr, sizeof(pkt->key6.src));
+	__builtin_memcpy(pkt->key6.dst, &ip->daddr, sizeof(pkt->key6.dst));
+	pkt->key6.protocol = ip->nexthdr;
+	return plain_l4(ctx, ip + 1, ip->nexthdr, length - sizeof(*ip), pkt, p);
+}
+
+static __always_inline bool plain_vip(struct pkt *pkt, bool v6, struct plain *p)
+{
+	__u64 dport = p->ports >> 16;
+
+	if (v6)
+		return vip_set_find6((const __u64 *)pkt->key6.dst,
+				     dport | (__u64)pkt->key6.protocol << 16, &p->vip);
+	return vip_set_find4(pkt->key4.dst | dport << 32 |
+				     (__u64)pkt->key4.protocol << 48,
+			     &p->vip);
+}
+
+/* Not among the sets: somebody else's, or a VIP of the long way. */
+static __always_inline int plain_not_vip(const struct pkt *pkt, bool v6)
+{
+	bool ours = v6 ? vip_filter_has6((const __u64 *)pkt->key6.dst) :
+			 vip_filter_has4(pkt->key4.dst);
+
+	return ours ? PACKET_RARE : XDP_PASS;
+}
+
+/*
+ * Of a backend that may have the packet. A SYN, which opens, may not go to one
+ * that is draining.
+ */
+static __always_inline const struct backend *plain_backend(__u32 id, bool syn)
+{
+	const __u8 wanted = BACKEND_VALID | BACKEND_RESOLVED | BACKEND_PLAIN;
+	const __u8 mask = wanted | BACKEND_DOWN | (syn ? BACKEND_DRAINING : 0);
+	const struct backend *backend = bpf_map_lookup_elem(&backends, &id);
+
+	return backend && (backend->flags & mask) == wanted ? backend : NULL;
+}
+
+/* One that packets go to without a thought; false: not such a one. */
+static __always_inline bool plain_refresh(__u16 *stamp, const struct plain *p)
+{
+	__u16 fresh = FLOW_STAMP(p->now + p->vip.idle, FLOW_CONFIRMED);
+	__u16 old = *stamp;
+
+	if ((old & ~FLOW_GUESS) == fresh)
+		return true;
+	/* Silent for long, or closing: there is more to ask. */
+	if (FLOW_LEFT(old, p->now) + FLOW_FRESH < p->vip.idle && old & FLOW_CONFIRMED)
+		return false;
+	if (old & FLOW_CLOSING || FLOW_LEFT(old, p->now) > FLOW_IDLE_MAX)
+		return false;
+	*stamp = fresh | (old & FLOW_GUESS);
+	return true;
+}
+
+/* What a set has of a flow. */
+struct plain_way {
+	__u32 way; /* FLOW_WAYS: nothing */
+	bool other; /* the port only */
+};
+
+static __always_inline struct plain_way plain_find4(const struct flow_set4 *set,
+						    const struct pkt *pkt,
+						    const struct plain *p)
+{
+	struct plain_way found = { .way = lanes_find(load64(set->sport), p->ports) };
+	__u32 way = found.way & (FLOW_WAYS - 1);
+
+	if (found.way < FLOW_WAYS)
+		found.other = set->src[way] != pkt->key4.src ||
+			      set->dport[way] != p->ports >> 16 ||
+			      set->vip[way] != p->vip.id;
+	return found;
+}
+
+static __always_inline struct plain_way plain_find6(const struct flow_set6 *set,
+						    const struct pkt *pkt,
+						    const struct plain *p)
+{
+	struct plain_way found = { .way = lanes_find(load64(set->sport), p->ports) };
+	const __u64 *src = (const __u64 *)pkt->key6.src;
+	__u32 way = found.way & (FLOW_WAYS - 1);
+
+	if (found.way < FLOW_WAYS)
+		found.other = set->src[way][0] != src[0] || set->src[way][1] != src[1] ||
+			      set->dport[way] != p->ports >> 16 ||
+			      set->vip[way] != p->vip.id;
+	return found;
+}
+
+static __always_inline void plain_add4(struct flow_set4 *set, const struct pkt *pkt,
+				       const struct plain *p)
+{
+	__u32 way = flow_victim(set->backend, set->stamp, p->now, p->vip.idle, true);
+
+	if (way >= FLOW_WAYS)
+		return;
+	set->sport[way] = p->ports;
+	set->dport[way] = p->ports >> 16;
+	set->src[way] = pkt->key4.src;
+	set->vip[way] = p->vip.id;
+	set->alternate[way] = 0;
+	set->stamp[way] = FLOW_STAMP(p->now + (p->vip.idle < FLOW_OPENING ? p->vip.idle : FLOW_OPENING), 0);
+	set->backend[way] = pkt->backend_id;
+}
+
+static __always_inline void plain_add6(struct flow_set6 *set, const struct pkt *pkt,
+				       const struct plain *p)
+{
+	__u32 way = flow_victim(set->backend, set->stamp, p->now, p->vip.idle, true);
+
+	if (way >= FLOW_WAYS)
+		return;
+	set->sport[way] = p->ports;
+	set->dport[way] = p->ports >> 16;
+	__builtin_memcpy(set->src[way], pkt->key6.src, sizeof(pkt->key6.src));
+	set->vip[way] = p->vip.id;
+	set->alternate[way] = 0;
+	set->stamp[way] = FLOW_STAMP(p->now + (p->vip.idle < FLOW_OPENING ? p->vip.idle : FLOW_OPENING), 0);
+	set->backend[way] = pkt->backend_id;
+}
+
+/* The table's choice for a connection that opens. */
+static __always_inline const struct backend *plain_choose(struct pkt *pkt, bool v6,
+							  const struct plain *p)
+{
+	if (!pkt->syn || p->vip.flags & (VIP_CAP | VIP_HASH_MODE))
+		return NULL;
+	if (v6) {
+		pkt->key6.sport = p->ports;
+		pkt->key6.dport = p->ports >> 16;
+	} else {
+		pkt->key4.sport = p->ports;
+		pkt->key4.dport = p->ports >> 16;
+	}
+	if (table_find(p->vip.table, table_hash_tuple(pkt, v6), &pkt->backend_id, NULL))
+		return NULL;
+	pkt->new_flow = true;
+	return plain_backend(pkt->backend_id, true);
+}
+
+/* The flow's backend, remembered; NULL: the long way knows. */
+static __always_inline const struct backend *plain_flow4(struct pkt *pkt,
+							 struct plain *p)
+{
+	struct flow_set4 *set = flow_set4_of(bpf_get_smp_processor_id(), pkt->key4.src,
+					     pkt->key4.dst, p->ports);
+	const struct backend *backend;
+	struct plain_way found;
+
+	if (!set)
+		return NULL;
+	found = plain_find4(set, pkt, p);
+	if (found.way >= FLOW_WAYS) {
+		backend = plain_choose(pkt, false, p);
+		if (backend)
+			plain_add4(set, pkt, p);
+		return backend;
+	}
+	if (found.other || pkt->syn || !plain_refresh(&set->stamp[found.way], p))
+		return NULL;
+	pkt->backend_id = set->backend[found.way];
+	return plain_backend(pkt->backend_id, false);
+}
+
+static __always_inline const struct backend *plain_flow6(struct pkt *pkt,
+							 struct plain *p)
+{
+	struct flow_set6 *set = flow_set6_of(bpf_get_smp_processor_id(),
+					     (const __u64 *)pkt->key6.src,
+					     (const __u64 *)pkt->key6.dst, p->ports);
+	const struct backend *backend;
+	struct plain_way found;
+
+	if (!set)
+		return NULL;
+	found = plain_find6(set, pkt, p);
+	if (found.way >= FLOW_WAYS) {
+		backend = plain_choose(pkt, true, p);
+		if (backend)
+			plain_add6(set, pkt, p);
+		return backend;
+	}
+	if (found.other || pkt->syn || !plain_refresh(&set->stamp[found.way], p))
+		return NULL;
+	pkt->backend_id = set->backend[found.way];
+	return plain_backend(pkt->backend_id, false);
+}
+
+static __always_inline int plain(struct xdp_md *ctx, bool v6)
+{
+	const struct backend *backend;
+	struct plain p;
+	struct pkt pkt;
+	int err, verdict;
+
+	if (v6 ? !plain_read6(ctx, &pkt, &p) : !plain_read4(ctx, &pkt, &p))
+		return PACKET_RARE;
+	if (!plain_vip(&pkt, v6, &p))
+		return plain_not_vip(&pkt, v6);
+	pkt.vip_id = p.vip.id;
+	pkt.new_flow = false;
+	p.now = clock_tick();
+	backend = v6 ? plain_flow6(&pkt, &p) : plain_flow4(&pkt, &p);
+	if (!backend)
+		return PACKET_RARE;
+	verdict = egress_find(ctx, backend->ifindex);
+	if (verdict < 0)
+		return PACKET_RARE;
+	err = encap_packet(ctx, &pkt, backend, v6);
+	if (err == -DROP_REASON_TOO_BIG || err == -DROP_REASON_HEADROOM)
+		return PACKET_RARE;
+	if (err)
+		return err;
+	stats_forwarded(&pkt);
+	return verdict;
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_FLOW_MIX_H
+#define FAIRLEAD_FLOW_MIX_H
+
+/*
+ * The cheap hash that chooses a set of flows or of VIPs: multiply, fold, multiply
+ * (the second half of a splitmix64 round, with a secret first multiplier). Both
+ * multipliers are odd, so each step is a permutation of 64 bits, and the top bits,
+ * which are taken, depend on all. It need not agree between hosts; the key is
+ * random and secret, so that nobody outside can aim flows at one set. The daemon
+ * computes the same over the pinned maps.
+ */
+
+#include <linux/types.h>
+
+#include "abi.h"
+
+#define FLOW_MIX_MULTIPLIER 0x94d049bb133111ebULL
+
+/* `key` is odd. The upper bits are the good ones. */
+static inline __attribute__((always_inline)) __u64 flow_mix(__u64 key, __u64 word,
+							     __u32 more)
+{
+	word *= key;
+	return (word ^ word >> 32 ^ more) * FLOW_MIX_MULTIPLIER;
+}
+
+/* Of an IPv6 address, in two halves as they lie in memory, to mix with more. */
+static inline __attribute__((always_inline)) __u64
+flow_mix_address(__u64 key, const __u64 *halves)
+{
+	return flow_mix(key, halves[0], 0) ^ halves[1];
+}
+
+/* Index among 2^bits. */
+static inline __attribute__((always_inline)) __u32 flow_mix_index(__u64 mix, __u32 bits)
+{
+	return (__u32)(mix >> (64 - bits));
+}
+
+#endif
