@@ -140,7 +140,7 @@ static __always_inline void ct_find(const struct pkt *pkt, bool v6, struct ct *c
 			ct_find_set4(pkt, ct, cpu);
 		return;
 	}
-	ct->lru = flow_lru_find(pkt, v6, cpu);
+	ct->lru = flow_lru_find(&pkt->key6, v6, cpu);
 	if (ct->lru)
 		ct->flow = *ct->lru;
 }
@@ -239,15 +239,35 @@ static long ct_search6(__u32 cpu, struct ct_search *search)
  * bpf_loop: the verifier walks a plain loop once for each CPU, and gives up
  * at some 800 of them.
  */
-static __always_inline void ct_rescue(const struct pkt *pkt, bool v6, struct ct *ct)
+static __always_inline void ct_search(const struct pkt *pkt, bool v6, struct ct *ct)
 {
 	struct ct_search search = { .pkt = pkt, .now = ct->now };
 
-	if (ct_cpus < 2 || pkt->syn || !ct_may_rescue())
-		return;
 	bpf_loop(ct_cpus, v6 ? ct_search6 : ct_search4, &search, 0);
 	if (search.best.backend)
 		ct->flow = search.best;
+}
+
+static __noinline int ct_search_all4(const struct pkt *pkt, struct ct *ct)
+{
+	ct_search(pkt, false, ct);
+	return 0;
+}
+
+static __noinline int ct_search_all6(const struct pkt *pkt, struct ct *ct)
+{
+	ct_search(pkt, true, ct);
+	return 0;
+}
+
+static __always_inline void ct_rescue(const struct pkt *pkt, bool v6, struct ct *ct)
+{
+	if (ct_cpus < 2 || pkt->syn || !ct_may_rescue())
+		return;
+	if (v6)
+		ct_search_all6(pkt, ct);
+	else
+		ct_search_all4(pkt, ct);
 }
 
 /*
@@ -325,7 +345,7 @@ static __always_inline void ct_save(const struct pkt *pkt, bool v6, struct ct *c
 		ct_place(pkt, v6, ct);
 		ct_write_set(pkt, v6, ct);
 	} else if (ct_is_lru(pkt)) {
-		flow_lru_add(pkt, v6, bpf_get_smp_processor_id(), &ct->flow);
+		flow_lru_add(&pkt->key6, v6, bpf_get_smp_processor_id(), &ct->flow);
 	}
 }
 

@@ -249,19 +249,18 @@ static __always_inline int quoted_backend(struct pkt *pkt, bool v6)
 }
 
 /*
- * The same for an ICMP error. The packet is its own again before it leaves; one
- * struct pkt does for both, since stack is scarce.
+ * The same for an ICMP error. The packet is its own again before it leaves.
  */
 static __always_inline int error_backend(struct xdp_md *ctx, struct pkt *pkt, bool v6)
 {
-	const struct flow_key6 own = pkt->key6;
 	__u8 fragment = pkt->fragment;
 	int err = -DROP_REASON_ICMP_UNHANDLED;
 
+	pkt->own = pkt->key6;
 	pkt->fragment = FRAGMENT_NONE;
-	if (icmp_quoted_flow(ctx, pkt, &own, v6))
+	if (icmp_quoted_flow(ctx, pkt, &pkt->own, v6))
 		err = quoted_backend(pkt, v6);
-	pkt->key6 = own;
+	pkt->key6 = pkt->own;
 	pkt->fragment = fragment;
 	return err;
 }

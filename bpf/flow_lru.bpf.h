@@ -21,28 +21,27 @@ static __always_inline void *flow_lru_map(__u32 cpu, bool v6)
 		    bpf_map_lookup_elem(&flows4, &cpu);
 }
 
-static __always_inline struct flow *flow_lru_find(const struct pkt *pkt, bool v6,
-						  __u32 cpu)
+/* key: struct flow_key4 or flow_key6. */
+static __always_inline struct flow *flow_lru_find(const void *key, bool v6, __u32 cpu)
 {
 	void *flows;
 
 	if (v6) {
 		flows = bpf_map_lookup_elem(&flows6, &cpu);
-		return flows ? bpf_map_lookup_elem(flows, &pkt->key6) : NULL;
+		return flows ? bpf_map_lookup_elem(flows, key) : NULL;
 	}
 	flows = bpf_map_lookup_elem(&flows4, &cpu);
-	return flows ? bpf_map_lookup_elem(flows, &pkt->key4) : NULL;
+	return flows ? bpf_map_lookup_elem(flows, key) : NULL;
 }
 
 /* When it fails the table still answers the same for the next packet. */
-static __always_inline void flow_lru_add(const struct pkt *pkt, bool v6, __u32 cpu,
+static __always_inline void flow_lru_add(const void *key, bool v6, __u32 cpu,
 					 const struct flow *flow)
 {
 	void *flows = flow_lru_map(cpu, v6);
 
 	if (flows)
-		bpf_map_update_elem(flows, v6 ? (void *)&pkt->key6 : (void *)&pkt->key4,
-				    flow, BPF_ANY);
+		bpf_map_update_elem(flows, key, flow, BPF_ANY);
 }
 
 #endif

@@ -63,6 +63,7 @@ struct pkt {
 	__be32 fragment_id;
 	/* The tags as they lie in the frame, behind the MAC addresses. */
 	__u32 tags[VLAN_TAGS_MAX];
+	struct flow_key6 own; /* of an ICMP error, while key is what it quotes */
 };
 
 /*

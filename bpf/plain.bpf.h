@@ -73,10 +73,16 @@ static __always_inline bool plain_read4(struct xdp_md *ctx, struct pkt *pkt,
 	if ((void *)ip + pkt->ip_len > packet_end(ctx) || pkt->ip_len < sizeof(*ip))
 		return false;
 	pkt->tos = ip->tos;
-	pkt->key4.src = ip->saddr;
-	pkt->key4.dst = ip->daddr;
-	pkt->key4.protocol = ip->protocol;
-	return plain_l4(ctx, ip + 1, ip->protocol, pkt->ip_len - sizeof(*ip), pkt, p);
+	if (!plain_l4(ctx, ip + 1, ip->protocol, pkt->ip_len - sizeof(*ip), pkt, p))
+		return false;
+	pkt->key4 = (struct flow_key4){
+		.src = ip->saddr,
+		.dst = ip->daddr,
+		.sport = p->ports,
+		.dport = p->ports >> 16,
+		.protocol = ip->protocol,
+	};
+	return true;
 }
 
 static __always_inline bool plain_read6(struct xdp_md *ctx, struct pkt *pkt,
@@ -92,10 +98,16 @@ static __always_inline bool plain_read6(struct xdp_md *ctx, struct pkt *pkt,
 		return false;
 	pkt->ip_len = length;
 	pkt->tos = bpf_ntohs(*(__be16 *)ip) >> 4;
+	if (!plain_l4(ctx, ip + 1, ip->nexthdr, length - sizeof(*ip), pkt, p))
+		return false;
+	pkt->key6 = (struct flow_key6){
+		.sport = p->ports,
+		.dport = p->ports >> 16,
+		.protocol = ip->nexthdr,
+	};
 	__builtin_memcpy(pkt->key6.src, &ip->saddr, sizeof(pkt->key6.src));
 	__builtin_memcpy(pkt->key6.dst, &ip->daddr, sizeof(pkt->key6.dst));
-	pkt->key6.protocol = ip->nexthdr;
-	return plain_l4(ctx, ip + 1, ip->nexthdr, length - sizeof(*ip), pkt, p);
+	return true;
 }
 
 static __always_inline bool plain_vip(struct pkt *pkt, bool v6, struct plain *p)
@@ -184,6 +196,13 @@ static __always_inline struct plain_way plain_find6(const struct flow_set6 *set,
 	return found;
 }
 
+static __always_inline __u16 plain_first_stamp(const struct plain *p)
+{
+	__u32 idle = p->vip.idle < FLOW_OPENING ? p->vip.idle : FLOW_OPENING;
+
+	return FLOW_STAMP(p->now + idle, 0);
+}
+
 static __always_inline void plain_add4(struct flow_set4 *set, const struct pkt *pkt,
 				       const struct plain *p)
 {
@@ -196,7 +215,7 @@ static __always_inline void plain_add4(struct flow_set4 *set, const struct pkt *
 	set->src[way] = pkt->key4.src;
 	set->vip[way] = p->vip.id;
 	set->alternate[way] = 0;
-	set->stamp[way] = FLOW_STAMP(p->now + (p->vip.idle < FLOW_OPENING ? p->vip.idle : FLOW_OPENING), 0);
+	set->stamp[way] = plain_first_stamp(p);
 	set->backend[way] = pkt->backend_id;
 }
 
@@ -212,7 +231,7 @@ static __always_inline void plain_add6(struct flow_set6 *set, const struct pkt *
 	__builtin_memcpy(set->src[way], pkt->key6.src, sizeof(pkt->key6.src));
 	set->vip[way] = p->vip.id;
 	set->alternate[way] = 0;
-	set->stamp[way] = FLOW_STAMP(p->now + (p->vip.idle < FLOW_OPENING ? p->vip.idle : FLOW_OPENING), 0);
+	set->stamp[way] = plain_first_stamp(p);
 	set->backend[way] = pkt->backend_id;
 }
 
@@ -222,13 +241,6 @@ static __always_inline const struct backend *plain_choose(struct pkt *pkt, bool 
 {
 	if (!pkt->syn || p->vip.flags & (VIP_CAP | VIP_HASH_MODE))
 		return NULL;
-	if (v6) {
-		pkt->key6.sport = p->ports;
-		pkt->key6.dport = p->ports >> 16;
-	} else {
-		pkt->key4.sport = p->ports;
-		pkt->key4.dport = p->ports >> 16;
-	}
 	if (table_find(p->vip.table, table_hash_tuple(pkt, v6), &pkt->backend_id, NULL))
 		return NULL;
 	pkt->new_flow = true;
@@ -283,6 +295,32 @@ static __always_inline const struct backend *plain_flow6(struct pkt *pkt,
 	return plain_backend(pkt->backend_id, false);
 }
 
+/* The same by a BPF LRU hash. */
+static __always_inline const struct backend *plain_flow_lru(struct pkt *pkt, bool v6,
+							    struct plain *p)
+{
+	/* Copies: the helpers want an address, and pkt has none. */
+	struct flow_key4 key4 = pkt->key4;
+	struct flow_key6 key6 = pkt->key6;
+	void *key = v6 ? (void *)&key6 : (void *)&key4;
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct flow *flow = flow_lru_find(key, v6, cpu), first = { 0 };
+	const struct backend *backend;
+
+	if (!flow) {
+		backend = plain_choose(pkt, v6, p);
+		first.backend = pkt->backend_id;
+		first.stamp = plain_first_stamp(p);
+		if (backend)
+			flow_lru_add(key, v6, cpu, &first);
+		return backend;
+	}
+	if (pkt->syn || !plain_refresh(&flow->stamp, p))
+		return NULL;
+	pkt->backend_id = flow->backend;
+	return plain_backend(pkt->backend_id, false);
+}
+
 static __always_inline int plain(struct xdp_md *ctx, bool v6)
 {
 	const struct backend *backend;
@@ -297,7 +335,10 @@ static __always_inline int plain(struct xdp_md *ctx, bool v6)
 	pkt.vip_id = p.vip.id;
 	pkt.new_flow = false;
 	p.now = clock_tick();
-	backend = v6 ? plain_flow6(&pkt, &p) : plain_flow4(&pkt, &p);
+	if (flow_form == FLOW_FORM_LRU)
+		backend = plain_flow_lru(&pkt, v6, &p);
+	else
+		backend = v6 ? plain_flow6(&pkt, &p) : plain_flow4(&pkt, &p);
 	if (!backend)
 		return PACKET_RARE;
 	verdict = egress_find(ctx, backend->ifindex);

@@ -174,7 +174,7 @@ static int set_vip(struct balancer *balancer, const struct vip_spec *spec,
 {
 	bool v6 = spec->addr.family == AF_INET6;
 	struct vip vip = { .id = v6 ? VIP6_ID : VIP4_ID, .table = table_id(kind),
-			   .idle = IDLE_TICKS };
+			   .idle = IDLE_TICKS, .tcp_idle = IDLE_TICKS };
 	struct vip address = { .flags = VIP_ADDRESS };
 	struct vip_key4 key4 = { .addr = spec->addr.v4.s_addr,
 				 .port = htons(spec->port),

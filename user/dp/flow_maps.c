@@ -19,6 +19,12 @@
 #define WIDE_SHARE 16
 #define WIDE_MIN 1024
 
+/*
+ * Flows fall into sets at random: with one in two ways taken, at most 4 % of them
+ * find their set full; with one in four, 0.5 %.
+ */
+#define WAYS_PER_FLOW 2
+
 /* kernel 6.18: an element of an LRU hash is 48 bytes, and key and value. */
 #define LRU_ELEMENT 48
 #define LRU_BUCKET 16
@@ -27,7 +33,7 @@ __u32 flow_maps_set_bits(__u32 flows_per_cpu)
 {
 	__u32 bits = 1;
 
-	while (bits < FLOW_SET_BITS_MAX && (__u64)FLOW_WAYS << bits < flows_per_cpu)
+	while (bits < FLOW_SET_BITS_MAX && (__u32)FLOW_WAYS / WAYS_PER_FLOW << bits < flows_per_cpu)
 		bits++;
 	return bits;
 }

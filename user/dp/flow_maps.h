@@ -24,7 +24,7 @@ enum flow_map {
 	FLOW_MAP__MAX,
 };
 
-/* The smallest sets that hold so many flows. */
+/* log2 of the sets for so many flows, of which nearly all find a place. */
 __u32 flow_maps_set_bits(__u32 flows_per_cpu);
 
 /* Entries of the map: sets, or flows. */
