@@ -46,6 +46,7 @@ struct ct {
 	void *set;         /* NULL: in no set */
 	struct flow *lru;  /* NULL: not in an LRU map */
 	__u32 way;         /* in the set; FLOW_WAYS: not in it */
+	__u16 *found;      /* the backend of the entry in whichever set; NULL: none */
 	__u32 now;         /* tick */
 	struct flow flow;  /* backend 0: not known */
 };
@@ -84,14 +85,10 @@ static __always_inline __u32 ports_of(const struct pkt *pkt, bool v6)
 	return v6 ? *(const __u32 *)&pkt->key6.sport : *(const __u32 *)&pkt->key4.sport;
 }
 
-static __noinline int ct_find_set4(const struct pkt *pkt, struct ct *ct, __u32 cpu)
+/* The way of the set that has the flow, with what it says. */
+static __always_inline bool ct_read4(struct flow_set4 *set, const struct pkt *pkt,
+				     struct ct *ct)
 {
-	struct flow_set4 *set = flow_set4_of(cpu, pkt->key4.src, pkt->key4.dst,
-					     ports_of(pkt, false));
-
-	ct->set = set;
-	if (!set)
-		return 0;
 	for (__u32 way = 0; way < FLOW_WAYS; way++) {
 		if (!ct_in_set4(set, pkt, way))
 			continue;
@@ -99,20 +96,15 @@ static __noinline int ct_find_set4(const struct pkt *pkt, struct ct *ct, __u32 c
 		ct->flow.backend = set->backend[way];
 		ct->flow.alternate = set->alternate[way];
 		ct->flow.stamp = set->stamp[way];
-		return 0;
+		ct->found = &set->backend[way];
+		return true;
 	}
-	return 0;
+	return false;
 }
 
-static __noinline int ct_find_set6(const struct pkt *pkt, struct ct *ct, __u32 cpu)
+static __always_inline bool ct_read6(struct flow_set6 *set, const struct pkt *pkt,
+				     struct ct *ct)
 {
-	struct flow_set6 *set = flow_set6_of(cpu, (const __u64 *)pkt->key6.src,
-					     (const __u64 *)pkt->key6.dst,
-					     ports_of(pkt, true));
-
-	ct->set = set;
-	if (!set)
-		return 0;
 	for (__u32 way = 0; way < FLOW_WAYS; way++) {
 		if (!ct_in_set6(set, pkt, way))
 			continue;
@@ -120,9 +112,45 @@ static __noinline int ct_find_set6(const struct pkt *pkt, struct ct *ct, __u32 c
 		ct->flow.backend = set->backend[way];
 		ct->flow.alternate = set->alternate[way];
 		ct->flow.stamp = set->stamp[way];
-		return 0;
+		ct->found = &set->backend[way];
+		return true;
 	}
+	return false;
+}
+
+/* In the set that it is due in now, or one that it was due in before. */
+static __always_inline int ct_find_set(const struct pkt *pkt, bool v6, struct ct *ct,
+				       __u32 cpu)
+{
+	__u32 mask = flow_mask[v6];
+	__u64 mix = v6 ? flow_mix6((const __u64 *)pkt->key6.src,
+				   (const __u64 *)pkt->key6.dst, ports_of(pkt, true)) :
+			 flow_mix4(pkt->key4.src, pkt->key4.dst, ports_of(pkt, false));
+	void *set = flow_set_at(cpu, mix, mask, v6);
+
+	ct->set = set;
+	for (int i = 0; set && i < FLOW_SET_BITS_MAX - FLOW_SET_BITS_START; i++) {
+		if (v6 ? ct_read6(set, pkt, ct) : ct_read4(set, pkt, ct))
+			break;
+		if (mask < 1 << FLOW_SET_BITS_START)
+			break;
+		mask >>= 1;
+		set = flow_set_at(cpu, mix, mask, v6);
+	}
+	/* Due in another: a way of that one is still to be found. */
+	if (set != ct->set)
+		ct->way = FLOW_WAYS;
 	return 0;
+}
+
+static __noinline int ct_find_set4(const struct pkt *pkt, struct ct *ct, __u32 cpu)
+{
+	return ct_find_set(pkt, false, ct, cpu);
+}
+
+static __noinline int ct_find_set6(const struct pkt *pkt, struct ct *ct, __u32 cpu)
+{
+	return ct_find_set(pkt, true, ct, cpu);
 }
 
 /* The entry that a CPU has of the flow. */
@@ -131,6 +159,7 @@ static __always_inline void ct_find(const struct pkt *pkt, bool v6, struct ct *c
 {
 	ct->set = NULL;
 	ct->lru = NULL;
+	ct->found = NULL;
 	ct->way = FLOW_WAYS;
 	ct->flow = (struct flow){ 0 };
 	if (!ct_is_lru(pkt)) {
@@ -308,19 +337,11 @@ static __always_inline __u16 ct_stamp(const struct pkt *pkt, bool v6,
 	return FLOW_STAMP(ct->now + idle, flags);
 }
 
-/* A line that is already right is not dirtied. */
 static __always_inline void ct_refresh(const struct pkt *pkt, bool v6, struct ct *ct)
 {
 	__u16 flags = ct->flow.stamp & FLOW_FLAGS;
-	__u16 stamp = ct_stamp(pkt, v6, ct, pkt->syn ? flags : flags | FLOW_CONFIRMED);
 
-	if (stamp == ct->flow.stamp)
-		return;
-	ct->flow.stamp = stamp;
-	if (ct->lru)
-		ct->lru->stamp = stamp;
-	else
-		ct_write_set(pkt, v6, ct);
+	ct->flow.stamp = ct_stamp(pkt, v6, ct, pkt->syn ? flags : flags | FLOW_CONFIRMED);
 }
 
 static __always_inline void ct_place(const struct pkt *pkt, bool v6, struct ct *ct)
@@ -356,18 +377,16 @@ static __always_inline void ct_save(const struct pkt *pkt, bool v6, struct ct *c
  */
 static __always_inline __u16 ct_lookup(const struct pkt *pkt, bool v6, struct ct *ct)
 {
-	bool known;
-
 	ct->now = clock_tick();
 	ct_find(pkt, v6, ct, bpf_get_smp_processor_id());
-	known = ct->flow.backend && !ct_is_silent(pkt, v6, ct);
-	if (!known)
+	if (!ct->flow.backend || ct_is_silent(pkt, v6, ct))
 		ct_rescue(pkt, v6, ct);
+	if (ct->found && ct->way == FLOW_WAYS)
+		*ct->found = 0;
 	if (!ct_holds(pkt, v6, ct))
 		return 0;
-	if (!known)
-		ct_save(pkt, v6, ct);
 	ct_refresh(pkt, v6, ct);
+	ct_save(pkt, v6, ct);
 	return ct->flow.backend;
 }
 

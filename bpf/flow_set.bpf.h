@@ -12,27 +12,40 @@
 #include "packet.bpf.h"
 #include "vip_set.bpf.h"
 
-/* log2 of the sets of a CPU and family; the daemon sets it before loading. */
-const volatile __u32 flow_set_bits = 1;
+/*
+ * How many sets are in use, less one, by family (1: IPv6). A few flows that lie
+ * spread over much memory cost a TLB miss each; so no more sets are in use than the
+ * flows need, from the start of the array, and twice as many once too many are
+ * full. What is then due in another set is found by halving the number again, and
+ * moved with its next packet.
+ *
+ * The daemon sets the most before loading, and what is in use, from flow_levels,
+ * before attaching.
+ */
+const volatile __u32 flow_mask_max = 1;
+__u32 flow_mask[2] = { 1, 1 };
 
-static __always_inline struct flow_set4 *flow_set4_of(__u32 cpu, __be32 src, __be32 dst,
-						      __u32 ports)
+static __always_inline __u64 flow_mix4(__be32 src, __be32 dst, __u32 ports)
 {
-	__u64 mix = flow_mix(mix_key, src | (__u64)ports << 32, dst);
-	__u32 index = flow_mix_index(mix, flow_set_bits);
-	void *sets = bpf_map_lookup_elem(&flow_sets4, &cpu);
-
-	return sets ? bpf_map_lookup_elem(sets, &index) : NULL;
+	return flow_mix(mix_key, src | (__u64)ports << 32, dst);
 }
 
-static __always_inline struct flow_set6 *flow_set6_of(__u32 cpu, const __u64 *src,
-						      const __u64 *dst, __u32 ports)
+static __always_inline __u64 flow_mix6(const __u64 *src, const __u64 *dst, __u32 ports)
 {
-	__u64 mix = flow_mix(mix_key, flow_mix(mix_key, src[0], ports) ^ src[1],
-			     dst[0] ^ dst[1] ^ dst[1] >> 32);
-	__u32 index = flow_mix_index(mix, flow_set_bits);
-	void *sets = bpf_map_lookup_elem(&flow_sets6, &cpu);
+	return flow_mix(mix_key, flow_mix(mix_key, src[0], ports) ^ src[1],
+			dst[0] ^ dst[1] ^ dst[1] >> 32);
+}
 
+static __always_inline void *flow_set_at(__u32 cpu, __u64 mix, __u32 mask, bool v6)
+{
+	__u32 index = flow_mix_masked(mix, mask);
+	void *sets;
+
+	if (v6) {
+		sets = bpf_map_lookup_elem(&flow_sets6, &cpu);
+		return sets ? bpf_map_lookup_elem(sets, &index) : NULL;
+	}
+	sets = bpf_map_lookup_elem(&flow_sets4, &cpu);
 	return sets ? bpf_map_lookup_elem(sets, &index) : NULL;
 }
 
@@ -60,6 +73,33 @@ static __always_inline __u32 lanes_find(__u64 lanes, __u16 want)
 #else
 	return (zero >> 15) * 0x0000000100020003ULL >> 48 & 3;
 #endif
+}
+
+/* Have all ways confirmed flows, some of which may have ended? */
+static __always_inline bool flow_set_full(const __u16 *stamp)
+{
+	return (load64(stamp) & LANES_ONE) == LANES_ONE; /* FLOW_CONFIRMED is bit 0 */
+}
+
+/*
+ * A flow was confirmed in a full set. When that has happened to one set in thirty-two,
+ * there is more than one flow a set, and it is time for more of them.
+ */
+static __noinline int flow_level_note(const __u16 *stamp, __u32 now, bool v6)
+{
+	__u32 mask = flow_mask[v6], zero = 0;
+	struct flow_levels *levels = bpf_map_lookup_elem(&flow_levels, &zero);
+
+	if (!levels || mask >= flow_mask_max)
+		return 0;
+	for (int way = 0; way < FLOW_WAYS; way++)
+		if (FLOW_LEFT(stamp[way], now) > FLOW_IDLE_MAX)
+			return 0;
+	if (++levels->full[v6] <= mask / 32)
+		return 0;
+	levels->full[v6] = 0;
+	levels->mask[v6] = flow_mask[v6] = 2 * mask + 1;
+	return 0;
 }
 
 /* Ticks of two seconds. */

@@ -184,6 +184,14 @@ struct {
 	__array(values, struct flow_sets6_map);
 } flow_sets6 SEC(".maps");
 
+/* Packets write and read, rarely. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct flow_levels);
+} flow_levels SEC(".maps");
+
 struct flows4_map {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);

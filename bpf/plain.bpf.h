@@ -144,20 +144,23 @@ static __always_inline const struct backend *plain_backend(__u32 id, bool syn)
 	return backend && (backend->flags & mask) == wanted ? backend : NULL;
 }
 
-/* One that packets go to without a thought; false: not such a one. */
-static __always_inline bool plain_refresh(__u16 *stamp, const struct plain *p)
+/* False: there is more to ask than whether the entry lives. */
+static __always_inline bool plain_refresh(__u16 *stamp, const __u16 *stamps, bool v6,
+					  const struct plain *p)
 {
 	__u16 fresh = FLOW_STAMP(p->now + p->vip.idle, FLOW_CONFIRMED);
 	__u16 old = *stamp;
 
 	if ((old & ~FLOW_GUESS) == fresh)
 		return true;
-	/* Silent for long, or closing: there is more to ask. */
+	/* Silent for long, so that others may know better; or about to end. */
 	if (FLOW_LEFT(old, p->now) + FLOW_FRESH < p->vip.idle && old & FLOW_CONFIRMED)
 		return false;
 	if (old & FLOW_CLOSING || FLOW_LEFT(old, p->now) > FLOW_IDLE_MAX)
 		return false;
 	*stamp = fresh | (old & FLOW_GUESS);
+	if (stamps && !(old & FLOW_CONFIRMED) && flow_set_full(stamps))
+		flow_level_note(stamps, p->now, v6);
 	return true;
 }
 
@@ -251,8 +254,9 @@ static __always_inline const struct backend *plain_choose(struct pkt *pkt, bool 
 static __always_inline const struct backend *plain_flow4(struct pkt *pkt,
 							 struct plain *p)
 {
-	struct flow_set4 *set = flow_set4_of(bpf_get_smp_processor_id(), pkt->key4.src,
-					     pkt->key4.dst, p->ports);
+	__u64 mix = flow_mix4(pkt->key4.src, pkt->key4.dst, p->ports);
+	struct flow_set4 *set = flow_set_at(bpf_get_smp_processor_id(), mix, flow_mask[0],
+					    false);
 	const struct backend *backend;
 	struct plain_way found;
 
@@ -265,7 +269,8 @@ static __always_inline const struct backend *plain_flow4(struct pkt *pkt,
 			plain_add4(set, pkt, p);
 		return backend;
 	}
-	if (found.other || pkt->syn || !plain_refresh(&set->stamp[found.way], p))
+	if (found.other || pkt->syn ||
+	    !plain_refresh(&set->stamp[found.way], set->stamp, false, p))
 		return NULL;
 	pkt->backend_id = set->backend[found.way];
 	return plain_backend(pkt->backend_id, false);
@@ -274,9 +279,10 @@ static __always_inline const struct backend *plain_flow4(struct pkt *pkt,
 static __always_inline const struct backend *plain_flow6(struct pkt *pkt,
 							 struct plain *p)
 {
-	struct flow_set6 *set = flow_set6_of(bpf_get_smp_processor_id(),
-					     (const __u64 *)pkt->key6.src,
-					     (const __u64 *)pkt->key6.dst, p->ports);
+	__u64 mix = flow_mix6((const __u64 *)pkt->key6.src, (const __u64 *)pkt->key6.dst,
+			      p->ports);
+	struct flow_set6 *set = flow_set_at(bpf_get_smp_processor_id(), mix, flow_mask[1],
+					    true);
 	const struct backend *backend;
 	struct plain_way found;
 
@@ -289,7 +295,8 @@ static __always_inline const struct backend *plain_flow6(struct pkt *pkt,
 			plain_add6(set, pkt, p);
 		return backend;
 	}
-	if (found.other || pkt->syn || !plain_refresh(&set->stamp[found.way], p))
+	if (found.other || pkt->syn ||
+	    !plain_refresh(&set->stamp[found.way], set->stamp, true, p))
 		return NULL;
 	pkt->backend_id = set->backend[found.way];
 	return plain_backend(pkt->backend_id, false);
@@ -309,13 +316,14 @@ static __always_inline const struct backend *plain_flow_lru(struct pkt *pkt, boo
 
 	if (!flow) {
 		backend = plain_choose(pkt, v6, p);
+		if (!backend)
+			return NULL;
 		first.backend = pkt->backend_id;
 		first.stamp = plain_first_stamp(p);
-		if (backend)
-			flow_lru_add(key, v6, cpu, &first);
+		flow_lru_add(key, v6, cpu, &first);
 		return backend;
 	}
-	if (pkt->syn || !plain_refresh(&flow->stamp, p))
+	if (pkt->syn || !plain_refresh(&flow->stamp, NULL, v6, p))
 		return NULL;
 	pkt->backend_id = flow->backend;
 	return plain_backend(pkt->backend_id, false);

@@ -373,6 +373,16 @@ struct flow {
 #define FLOW_WAYS 4
 
 #define FLOW_SET_BITS_MAX 26
+#define FLOW_SET_BITS_START 12 /* in use when there are no flows yet */
+
+/*
+ * How many sets are in use, on all CPUs, by family (1: IPv6). Packets keep it, and a
+ * program that takes over from another begins with it.
+ */
+struct flow_levels {
+	__u32 mask[2]; /* the number less one; 0: nobody has said yet */
+	__u32 full[2]; /* since then: flows confirmed in a set that was full */
+};
 
 struct flow_set4 {
 	__be16 sport[FLOW_WAYS], dport[FLOW_WAYS];
@@ -447,7 +457,7 @@ struct config {
 	__u32 abi;
 	__u32 flows_per_cpu; /* of each family */
 	__u32 flow_form;     /* enum flow_form */
-	__u32 flow_set_bits; /* log2 of the sets of each family and CPU */
+	__u32 flow_set_bits; /* log2 of the most sets of each family and CPU */
 	__u64 mix_key;       /* of flow_mix.h: random, odd */
 	__u64 hash_key[2]; /* flow hash: little-endian halves of the 16 bytes */
 };
@@ -482,6 +492,7 @@ _Static_assert(sizeof(struct vip_set6) == 128, "vip_set6");
 _Static_assert(sizeof(struct vip_filter_line) == 64, "vip_filter_line");
 _Static_assert(sizeof(struct flow_set4) == 64, "flow_set4");
 _Static_assert(sizeof(struct flow_set6) == 128, "flow_set6");
+_Static_assert(sizeof(struct flow_levels) == 16, "flow_levels");
 _Static_assert(sizeof(struct config) == 40, "config");
 
 /* Decapsulation on the backend: */

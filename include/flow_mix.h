@@ -38,4 +38,10 @@ static inline __attribute__((always_inline)) __u32 flow_mix_index(__u64 mix, __u
 	return (__u32)(mix >> (64 - bits));
 }
 
+/* Index among mask + 1, a power of two of at most 2^32. */
+static inline __attribute__((always_inline)) __u32 flow_mix_masked(__u64 mix, __u32 mask)
+{
+	return (__u32)(mix >> 32) & mask;
+}
+
 #endif

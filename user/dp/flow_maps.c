@@ -38,6 +38,13 @@ __u32 flow_maps_set_bits(__u32 flows_per_cpu)
 	return bits;
 }
 
+__u32 flow_maps_first_mask(const struct config *config)
+{
+	__u32 bits = config->flow_set_bits;
+
+	return (1U << (bits < FLOW_SET_BITS_START ? bits : FLOW_SET_BITS_START)) - 1;
+}
+
 static bool is_sets(enum flow_map map)
 {
 	return map == FLOW_MAP_SETS4 || map == FLOW_MAP_SETS6;

@@ -27,6 +27,9 @@ enum flow_map {
 /* log2 of the sets for so many flows, of which nearly all find a place. */
 __u32 flow_maps_set_bits(__u32 flows_per_cpu);
 
+/* How many sets are in use at first, less one. */
+__u32 flow_maps_first_mask(const struct config *config);
+
 /* Entries of the map: sets, or flows. */
 __u32 flow_map_entries(const struct config *config, enum flow_map map);
 /* Bytes of kernel memory of all four, for one CPU. */

@@ -45,7 +45,9 @@ int program_open(const struct config *config, unsigned int cpus,
 	skel->rodata->flow_hash_key.k1 = config->hash_key[1];
 	skel->rodata->mix_key = config->mix_key;
 	skel->rodata->flow_form = config->flow_form;
-	skel->rodata->flow_set_bits = config->flow_set_bits;
+	skel->rodata->flow_mask_max = (1U << config->flow_set_bits) - 1;
+	for (int v6 = 0; v6 < 2; v6++)
+		skel->data->flow_mask[v6] = flow_maps_first_mask(config);
 	skel->rodata->clock_tick_multiplier = tick_multiplier();
 	skel->rodata->ct_cpus = cpus;
 	bpf_map__set_max_entries(skel->maps.flow_sets4, cpus);
