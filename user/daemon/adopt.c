@@ -266,6 +266,7 @@ static int adopt_maps(struct kernel *k, struct plan *plan)
 	if (rc)
 		return rc;
 	*k->prefixes = publish_vips_prefixes(plan);
+	vip_sets_adopt(&k->vip_sets, &plan->entries);
 	return kmap_walk(k->backends, sizeof(uint32_t), sizeof(struct backend),
 			 MAX_BACKENDS + 1, adopt_backend, &a);
 }

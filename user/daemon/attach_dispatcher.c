@@ -18,6 +18,7 @@
 #include <xdp/libxdp.h>
 
 #include "core/cleanup.h"
+#include "dp/program.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
 
@@ -52,16 +53,13 @@ static enum xdp_attach_mode xdp_mode(enum attach_mode mode)
 /* A second copy of the program on the same maps: libxdp loads it its own way. */
 static int open_copy(const struct dataplane *dp, struct fairlead_bpf **out)
 {
-	_cleanup_(skel_destroy_p) struct fairlead_bpf *skel = fairlead_bpf__open();
+	_cleanup_(skel_destroy_p) struct fairlead_bpf *skel = NULL;
+	int rc = program_open(&dp->config, dp->cpus, &skel, NULL);
 	struct bpf_map *map, *loaded;
-	int rc;
 
-	if (!skel)
-		return -errno;
-	skel->rodata->flow_hash_key.k0 = dp->config.hash_key[0];
-	skel->rodata->flow_hash_key.k1 = dp->config.hash_key[1];
-	skel->rodata->ct_cpus = dp->cpus;
-
+	if (rc)
+		return rc;
+	dataplane_start_levels(dp, skel);
 	bpf_object__for_each_map(map, skel->obj) {
 		if (bpf_map__is_internal(map))
 			continue;

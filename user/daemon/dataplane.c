@@ -11,6 +11,7 @@
 #include <bpf/libbpf.h>
 
 #include "core/cleanup.h"
+#include "dp/flow_maps.h"
 #include "dp/program.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
@@ -105,17 +106,40 @@ static void choose_flows(struct dataplane *dp, const struct cfg *cfg)
 		dataplane_warn_flows(dp, cfg);
 	else
 		dp->config.flows_per_cpu = flows_per_cpu(cfg);
+	dp->config.flow_set_bits = flow_maps_set_bits(dp->config.flows_per_cpu);
+}
+
+/* Of this host alone: nobody outside may know which flows share a set. */
+static void choose_mix_key(struct dataplane *dp)
+{
+	if (dp->adopted)
+		return;
+	if (getrandom(&dp->config.mix_key, sizeof(dp->config.mix_key), 0) !=
+	    sizeof(dp->config.mix_key))
+		log_warn("no random numbers for the key of the flow sets: using a fixed one");
+	dp->config.mix_key |= 1;
+}
+
+void dataplane_start_levels(const struct dataplane *dp, struct fairlead_bpf *skel)
+{
+	struct flow_levels levels;
+	__u32 zero = 0;
+	int v6;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(dp->skel->maps.flow_levels), &zero, &levels))
+		return;
+	for (v6 = 0; v6 < 2; v6++)
+		if (levels.mask[v6])
+			skel->data->flow_mask[v6] = levels.mask[v6];
 }
 
 static void log_flow_memory(const struct dataplane *dp)
 {
-	/* kernel 6.18: an LRU element is 48 bytes, key and value behind it */
-	double bytes = (double)dp->config.flows_per_cpu * dp->cpus *
-		       (48 + sizeof(struct flow_key4) + sizeof(struct flow) + 48 +
-			sizeof(struct flow_key6) + sizeof(struct flow) + 2 * 16);
+	size_t bytes = flow_maps_bytes(&dp->config);
 
-	log_info("flow maps: %u entries a CPU and family, about %.0f MiB for %u CPUs",
-		 dp->config.flows_per_cpu, bytes / (1024 * 1024), dp->cpus);
+	log_info("flow maps: %u flows a CPU and family, %.1f MiB a CPU, %.1f MiB for %u CPUs",
+		 dp->config.flows_per_cpu, bytes / 0x1p20, bytes * dp->cpus / 0x1p20,
+		 dp->cpus);
 }
 
 /*
@@ -193,7 +217,7 @@ static int finish_new_maps(struct dataplane *dp, struct err *err)
 {
 	if (dp->adopted)
 		return 0;
-	return program_make_flow_maps(dp->skel, &dp->config, dp->cpus, err);
+	return flow_maps_make_all(dp->skel, &dp->config, dp->cpus, err);
 }
 
 static int write_config(struct dataplane *dp, struct err *err)
@@ -239,8 +263,11 @@ static int load(struct dataplane *dp, struct err *err)
 	rc = prepare_maps(dp, err);
 	if (rc)
 		return rc;
-	rc = fairlead_bpf__load(dp->skel);
-	return rc ? load_failed(rc, dp, err) : 0;
+	rc = program_load(dp->skel, &dp->config);
+	if (rc)
+		return load_failed(rc, dp, err);
+	dataplane_start_levels(dp, dp->skel);
+	return 0;
 }
 
 int dataplane_open(struct dataplane *dp, const char *instance,
@@ -262,6 +289,7 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 		return rc;
 
 	choose_hash_key(dp, cfg);
+	choose_mix_key(dp);
 	choose_flows(dp, cfg);
 	rc = load(dp, err);
 	if (!rc)

@@ -42,6 +42,9 @@ void dataplane_pin_dir(const char *instance, char *path, size_t size);
 /* Log when cfg asks for flow maps of another size than those that are there. */
 void dataplane_warn_flows(const struct dataplane *dp, const struct cfg *cfg);
 
+/* Of a program that is not attached yet: as many sets in use as packets have left. */
+void dataplane_start_levels(const struct dataplane *dp, struct fairlead_bpf *skel);
+
 /* True when cfg asks for what only a newly loaded program can do. */
 bool dataplane_needs_restart(const struct dataplane *dp, const struct cfg *cfg);
 

@@ -2,24 +2,39 @@
 #ifndef FAIRLEAD_FLOWS_H
 #define FAIRLEAD_FLOWS_H
 
-/* Reading the flow maps of all CPUs while packets go on using them. */
+/*
+ * Reading the flows that all CPUs remember while packets go on using them: the sets
+ * through memory, the LRU hashes through system calls.
+ */
 
-#include <linux/types.h>
+#include <stdbool.h>
+#include <stdint.h>
 
+#include "core/addr.h"
 #include "dataplane.h"
 
-/* value is a struct flow. A negative return ends the walk. */
-typedef int flows_visit(void *context, const void *key, const void *value);
+/* What a visitor is shown. */
+struct flow_seen {
+	bool v6, wide;       /* wide: from an LRU hash, so dst and protocol are known */
+	unsigned int cpu;
+	struct addr src, dst;
+	uint16_t sport, dport; /* host byte order */
+	uint8_t protocol;
+	uint16_t vip;          /* id; 0 when wide */
+	struct flow flow;
+};
 
-/* Calls visit4 with struct flow_key4, visit6 with struct flow_key6. */
-int flows_walk(const struct dataplane *dp, flows_visit *visit4, flows_visit *visit6,
-	       void *context);
+enum flow_decision { FLOW_KEEP, FLOW_FORGET };
 
 /*
- * The same over one family, with `start` called before each CPU's map: its file
- * descriptor is good until the next.
+ * Called for each flow. FLOW_FORGET takes it away, unless a packet has changed it
+ * since. A negative return ends the walk.
  */
-int flows_walk_maps(const struct dataplane *dp, bool v6, flows_visit *visit,
-		    void (*start)(void *context, int fd), void *context);
+typedef int flows_visit(void *context, const struct flow_seen *seen);
+
+int flows_walk(const struct dataplane *dp, flows_visit *visit, void *context);
+
+/* The tick that packets count now; it lags when no packet has come for a while. */
+int flows_now(const struct dataplane *dp, uint32_t *tick);
 
 #endif

@@ -55,7 +55,9 @@ static int open_kernel(struct daemon *d, struct err *err)
 	struct kernel *k = &d->kernel;
 	int rc;
 
-	program_maps(d->dp.skel, d->dp.cpus, k);
+	rc = program_maps(d->dp.skel, d->dp.cpus, k, err);
+	if (rc)
+		return rc;
 	k->hop = find_hop;
 	k->hop_context = d->nexthops;
 	rc = kernel_init(k, err);

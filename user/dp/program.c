@@ -77,8 +77,8 @@ int program_load(struct fairlead_bpf *skel, const struct config *config)
 	return rc ? rc : fairlead_bpf__load(skel);
 }
 
-void program_maps(const struct fairlead_bpf *skel, unsigned int cpus,
-		  struct kernel *k)
+int program_maps(const struct fairlead_bpf *skel, unsigned int cpus, struct kernel *k,
+		 struct err *err)
 {
 	*k = (struct kernel){
 		.vips4 = bpf_map__fd(skel->maps.vips4),
@@ -99,4 +99,8 @@ void program_maps(const struct fairlead_bpf *skel, unsigned int cpus,
 		.quic_servers = bpf_map__fd(skel->maps.quic_servers),
 		.cpus = cpus,
 	};
+	return vip_sets_map(bpf_map__fd(skel->maps.vip_sets4),
+			    bpf_map__fd(skel->maps.vip_sets6),
+			    bpf_map__fd(skel->maps.vip_filter), skel->rodata->mix_key,
+			    &k->vip_sets, err);
 }

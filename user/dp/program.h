@@ -30,8 +30,11 @@ int program_open(const struct config *config, unsigned int cpus,
 /* 0 or -errno. Before it, maps may be given other sizes, or others' in their place. */
 int program_load(struct fairlead_bpf *skel, const struct config *config);
 
-/* The file descriptors that publishing writes to; the rest of *k is zero. */
-void program_maps(const struct fairlead_bpf *skel, unsigned int cpus,
-		  struct kernel *k);
+/*
+ * The file descriptors and the memory that publishing writes to; the rest of *k is
+ * zero. kernel_release gives the memory back.
+ */
+int program_maps(const struct fairlead_bpf *skel, unsigned int cpus, struct kernel *k,
+		 struct err *err);
 
 #endif

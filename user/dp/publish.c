@@ -29,8 +29,8 @@ int kernel_init(struct kernel *k, struct err *err)
 	k->table = calloc(IDS, sizeof(*k->table));
 	k->backend = calloc(IDS, sizeof(*k->backend));
 	if (!k->table || !k->backend) {
-		free(k->table);
-		free(k->backend);
+		cleanup_free(&k->table);
+		cleanup_free(&k->backend);
 		return out_of_memory(err);
 	}
 	for (i = 0; i < IDS; i++)
@@ -46,6 +46,7 @@ void kernel_release(struct kernel *k)
 		cleanup_close(&k->table[i].fd);
 	cleanup_free(&k->table);
 	cleanup_free(&k->backend);
+	vip_sets_unmap(&k->vip_sets);
 }
 
 /* Every egress interface that a backend names must be in the redirect map. */

@@ -23,6 +23,7 @@
 #include "abi.h"
 #include "core/err.h"
 #include "core/plan.h"
+#include "vip_sets.h"
 
 /* Next hop of an address; NULL: not known. */
 typedef const struct next_hop *publish_hop(void *context, const struct addr *addr);
@@ -42,6 +43,7 @@ struct kernel {
 	int quic_servers;
 	int vip_counters, backend_counters, new_flow_counters;
 	unsigned int cpus; /* entries of a per-CPU value */
+	struct vip_sets vip_sets; /* mapped; kernel_release unmaps them */
 	uint32_t *prefixes; /* enum vip_prefixes: which tries packets look into */
 	publish_hop *hop;
 	void *hop_context;

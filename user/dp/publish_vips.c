@@ -80,6 +80,32 @@ static size_t pick(const struct vip_entries *from, enum vip_map map, enum kind k
 	return n;
 }
 
+/*
+ * The sets have only what the hash maps have: they come last and go first. A way
+ * that was freed stays so until no packet reads it.
+ */
+static void write_to_sets(struct kernel *k, const struct vip_entry *list, size_t n)
+{
+	bool freed = false;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		freed |= vip_sets_write(&k->vip_sets, &list[i]);
+	if (freed)
+		kmap_wait_for_packets();
+}
+
+static void delete_from_sets(struct kernel *k, const struct vip_entry *list, size_t n)
+{
+	bool freed = false;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		freed |= vip_sets_delete(&k->vip_sets, &list[i]);
+	if (freed)
+		kmap_wait_for_packets();
+}
+
 static int write_step(struct kernel *k, const struct vip_entries *entries,
 		      enum vip_map map, enum kind kind, bool delete)
 {
@@ -97,8 +123,12 @@ static int write_step(struct kernel *k, const struct vip_entries *entries,
 		memcpy(keys + i * key_size, list[i].key, key_size);
 		memcpy(values + i * value_size, &list[i].vip, value_size);
 	}
+	if (delete)
+		delete_from_sets(k, list, n);
 	rc = delete ? kmap_delete(publish_vips_fd(k, map), keys, key_size, n) :
 		      kmap_update(publish_vips_fd(k, map), keys, key_size, values, value_size, n);
+	if (!rc && !delete)
+		write_to_sets(k, list, n);
 	if (!rc)
 		k->map_writes += n;
 	return rc;
@@ -223,8 +253,10 @@ static int delete_old(struct kernel *k, const struct vip_entries *from,
 int publish_vips_write(struct kernel *k, const struct plan *from,
 		       const struct plan *to, struct err *err)
 {
-	int rc = write_new(k, &from->entries, &to->entries);
+	int rc;
 
+	vip_filter_add(&k->vip_sets, &to->entries);
+	rc = write_new(k, &from->entries, &to->entries);
 	if (rc)
 		return err_set(err, rc, "cannot write VIPs to the map: %s", strerror(-rc));
 	return 0;
@@ -238,5 +270,6 @@ int publish_vips_delete(struct kernel *k, const struct plan *from,
 	if (rc)
 		return err_set(err, rc, "cannot delete VIPs from the map: %s",
 			       strerror(-rc));
+	vip_filter_set(&k->vip_sets, &to->entries);
 	return 0;
 }

@@ -206,13 +206,15 @@ static int publish(struct trial *t, struct err *err)
 
 	if (rc)
 		return rc;
-	program_maps(t->skel, t->cpus, &t->kernel);
+	t->kernel_ready = true;
+	rc = program_maps(t->skel, t->cpus, &t->kernel, err);
+	if (rc)
+		return rc;
 	t->kernel.hop = find_hop;
 	t->kernel.hop_context = t;
 	rc = kernel_init(&t->kernel, err);
 	if (rc)
 		return rc;
-	t->kernel_ready = true;
 	rc = publish_prepare(&t->kernel, none, t->plan, &p, err);
 	if (rc)
 		return rc;
