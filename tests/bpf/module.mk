@@ -3,7 +3,7 @@
 
 TEST_LIB := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/*.c))
 BPF_TEST_OBJS := $(patsubst %.c,$(O)/%.o,$(wildcard tests/bpf/scenarios_*.c)) \
-	$(O)/tests/bpf/world.o $(TEST_LIB)
+	$(patsubst %.c,$(O)/%.o,$(wildcard tests/bpf/world*.c)) $(TEST_LIB)
 BPF_TESTS := $(patsubst %.c,$(O)/%,$(wildcard tests/bpf/test_*.c))
 ROOT_TESTS += $(BPF_TESTS)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "world.h"
+#include "world_seed.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -9,280 +9,30 @@
 #include <string.h>
 #include <time.h>
 
-#include <arpa/inet.h>
 #include <net/if.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <cmocka.h>
 
-#include "tests/lib/checksum.h"
 #include "tests/lib/netns.h"
 #include "user/core/cleanup.h"
 
 #define SKIP 77
-#define MTU 1500
 /* Of BPF_PROG_RUN in older kernels, 6.1 among them. */
 #define METADATA_MAX_OLD 32
 
-static void die(const char *what, int err)
+void world_die(const char *what, int err)
 {
 	fprintf(stderr, "tests/bpf: %s: %s\n", what, strerror(-err));
 	abort();
 }
 
-/* The last byte of mac_dst is the id, from which world_sent_to knows it. */
-static const struct tunnel tunnels[B__MAX] = {
-	[B_IPIP4] = {
-		.mac_dst = { 2, 0, 0, 0, 1, 1 },
-		.mac_src = { 2, 0, 0, 0, 0, 1 },
-		.src = "192.0.2.1",
-		.dst = "192.0.2.11",
-	},
-	[B_IPIP6] = {
-		.mac_dst = { 2, 0, 0, 0, 1, 2 },
-		.mac_src = { 2, 0, 0, 0, 0, 1 },
-		.outer6 = true,
-		.src = "2001:db8:1::1",
-		.dst = "2001:db8:1::12",
-	},
-	[B_GUE4] = {
-		.mac_dst = { 2, 0, 0, 0, 1, 3 },
-		.mac_src = { 2, 0, 0, 0, 0, 1 },
-		.src = "192.0.2.1",
-		.dst = "192.0.2.13",
-		.gue_port = 6080,
-	},
-	[B_GUE6] = {
-		.mac_dst = { 2, 0, 0, 0, 1, 4 },
-		.mac_src = { 2, 0, 0, 0, 0, 1 },
-		.outer6 = true,
-		.src = "2001:db8:1::1",
-		.dst = "2001:db8:1::14",
-		.gue_port = 6080,
-	},
-	[B_GUE_PORT] = {
-		.mac_dst = { 2, 0, 0, 0, 1, 5 },
-		.mac_src = { 2, 0, 0, 0, 0, 1 },
-		.src = "192.0.2.1",
-		.dst = "192.0.2.15",
-		.gue_port = 9886,
-	},
-	[B_NEXT] = {
-		.mac_dst = { 2, 0, 0, 0, 1, 6 },
-		.mac_src = { 2, 0, 0, 0, 0, 1 },
-		.src = "192.0.2.1",
-		/* Sums that carry twice in the outer checksum. */
-		.dst = "255.255.255.250",
-	},
-	[B_EXACT] = {
-		.mac_dst = { 2, 0, 0, 0, 1, 7 },
-		.mac_src = { 2, 0, 0, 0, 0, 1 },
-		.src = "192.0.2.1",
-		.dst = "192.0.2.17",
-	},
-	[B_REDIRECT] = {
-		.mac_dst = { 2, 0, 0, 0, 1, 8 },
-		.mac_src = { 2, 0, 0, 0, 0, 8 },
-		.src = "192.0.2.1",
-		.dst = "192.0.2.18",
-	},
-	[B_NO_EGRESS] = {
-		.mac_dst = { 2, 0, 0, 0, 1, 9 },
-		.mac_src = { 2, 0, 0, 0, 0, 9 },
-		.src = "192.0.2.1",
-		.dst = "192.0.2.19",
-	},
-	[B_UNRESOLVED] = {
-		.src = "192.0.2.1",
-		.dst = "192.0.2.20",
-	},
-	[B_ABSENT] = {
-		.src = "192.0.2.1",
-		.dst = "192.0.2.21",
-	},
-	[B_GUE1_4] = {
-		.kind = TUNNEL_GUE1,
-		.mac_dst = { 2, 0, 0, 0, 1, 12 },
-		.mac_src = { 2, 0, 0, 0, 0, 1 },
-		.src = "192.0.2.1",
-		.dst = "192.0.2.22",
-		.gue_port = 6080,
-	},
-	[B_GUE1_6] = {
-		.kind = TUNNEL_GUE1,
-		.mac_dst = { 2, 0, 0, 0, 1, 13 },
-		.mac_src = { 2, 0, 0, 0, 0, 1 },
-		.outer6 = true,
-		.src = "2001:db8:1::1",
-		.dst = "2001:db8:1::23",
-		.gue_port = 6080,
-	},
-	[B_GRE4] = {
-		.kind = TUNNEL_GRE,
-		.mac_dst = { 2, 0, 0, 0, 1, 14 },
-		.mac_src = { 2, 0, 0, 0, 0, 1 },
-		.src = "192.0.2.1",
-		.dst = "192.0.2.24",
-	},
-	[B_GRE6] = {
-		.kind = TUNNEL_GRE,
-		.mac_dst = { 2, 0, 0, 0, 1, 15 },
-		.mac_src = { 2, 0, 0, 0, 0, 1 },
-		.outer6 = true,
-		.src = "2001:db8:1::1",
-		.dst = "2001:db8:1::25",
-	},
-	[B_L2] = {
-		.kind = TUNNEL_L2,
-		.mac_dst = { 2, 0, 0, 0, 1, 16 },
-		.mac_src = { 2, 0, 0, 0, 0, 1 },
-		.src = "192.0.2.1",
-		.dst = "192.0.2.26",
-	},
-};
-
-struct vip_seed {
-	const char *address;
-	uint16_t port; /* 0: any */
-	uint8_t protocol;
-	uint16_t id, table, flags;
-	uint16_t group; /* of a service that is not in the hash maps */
-};
-
-/* Groups of services. */
-enum group_id { G_ANY4 = 1, G_ANY6, G_UDP_ANY4 };
-
-static const struct vip_seed vip_seeds[] = {
-	{ VIP4, 443, IPPROTO_TCP, V_WEB4, T_MAIN, 0, 0 },
-	{ VIP4, 53, IPPROTO_UDP, V_DNS4, T_MAIN, 0, 0 },
-	{ VIP4, 0, 0, 0, 0, VIP_ADDRESS, 0 },
-	{ VIP6, 443, IPPROTO_TCP, V_WEB6, T_MAIN, 0, 0 },
-	{ VIP6, 53, IPPROTO_UDP, V_DNS6, T_MAIN, 0, 0 },
-	{ VIP6, 0, 0, 0, 0, VIP_ADDRESS, 0 },
-	{ ANY4, 0, IPPROTO_TCP, V_ANY4, T_MAIN, 0, G_ANY4 },
-	{ ANY4, 443, IPPROTO_TCP, V_EXACT4, T_EXACT, 0, 0 },
-	{ ANY4, 0, 0, G_ANY4, 0, VIP_ADDRESS | VIP_SERVICES, 0 },
-	{ ANY6, 0, IPPROTO_TCP, V_ANY6, T_MAIN, 0, G_ANY6 },
-	{ ANY6, 443, IPPROTO_TCP, V_EXACT6, T_EXACT, 0, 0 },
-	{ ANY6, 0, 0, G_ANY6, 0, VIP_ADDRESS | VIP_SERVICES, 0 },
-	{ UDP_ANY4, 0, IPPROTO_UDP, V_UDP_ANY4, T_MAIN, 0, G_UDP_ANY4 },
-	{ UDP_ANY4, 0, 0, G_UDP_ANY4, 0, VIP_ADDRESS | VIP_SERVICES, 0 },
-	{ TABLELESS4, 443, IPPROTO_TCP, V_TABLELESS4, T_MISSING, 0, 0 },
-	{ TABLELESS4, 0, 0, 0, 0, VIP_ADDRESS, 0 },
-	{ VECTOR_TCP4, 443, IPPROTO_TCP, V_VECTOR_TCP4, T_MAIN, 0, 0 },
-	{ VECTOR_UDP4, 53, IPPROTO_UDP, V_VECTOR_UDP4, T_MAIN, 0, 0 },
-};
-
-const struct tunnel *world_tunnel(enum backend_id id)
-{
-	return &tunnels[id];
-}
-
-/* Aborts when it fails; libbpf of strict mode returns the errno itself. */
-static void update(struct bpf_map *map, const void *key, const void *value)
+void world_map_update(struct bpf_map *map, const void *key, const void *value)
 {
 	int err = bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY);
 
 	if (err)
-		die(bpf_map__name(map), err);
-}
-
-static void seed_service(struct world *world, const struct vip_seed *seed,
-			 const struct vip *vip)
-{
-	struct service_key key = {
-		.prefix_len = SERVICE_PREFIX_ANY_PORT,
-		.group = seed->group,
-		.protocol = seed->protocol,
-	};
-
-	update(world->skel->maps.services, &key, vip);
-}
-
-void world_vip(struct world *world, const char *address, uint16_t port,
-	       uint8_t protocol, const struct vip *vip)
-{
-	struct vip_key4 key4 = { .port = htons(port), .protocol = protocol };
-	struct vip_key6 key6 = { .port = htons(port), .protocol = protocol };
-
-	if (strchr(address, ':')) {
-		frame_address(address, true, key6.addr);
-		update(world->skel->maps.vips6, &key6, vip);
-	} else {
-		frame_address(address, false, (uint8_t *)&key4.addr);
-		update(world->skel->maps.vips4, &key4, vip);
-	}
-}
-
-static struct vip vip_value(const struct vip_seed *seed)
-{
-	return (struct vip){ .id = seed->id, .table = seed->table,
-			     .flags = seed->flags, .udp_idle = ~0U };
-}
-
-static void seed_vips(struct world *world)
-{
-	for (size_t i = 0; i < sizeof(vip_seeds) / sizeof(vip_seeds[0]); i++) {
-		const struct vip_seed *seed = &vip_seeds[i];
-		struct vip vip = vip_value(seed);
-
-		if (seed->group)
-			seed_service(world, seed, &vip);
-		else
-			world_vip(world, seed->address, seed->port, seed->protocol, &vip);
-	}
-}
-
-void world_vips(struct world *world, void (*change)(struct vip *))
-{
-	for (size_t i = 0; i < sizeof(vip_seeds) / sizeof(vip_seeds[0]); i++) {
-		const struct vip_seed *seed = &vip_seeds[i];
-		struct vip vip = vip_value(seed);
-
-		if (strcmp(seed->address, VIP4) && strcmp(seed->address, VIP6))
-			continue;
-		if (change && seed->protocol)
-			change(&vip);
-		world_vip(world, seed->address, seed->port, seed->protocol, &vip);
-	}
-}
-
-static void vips_forget_fragments(struct world *world)
-{
-	struct vip_key4 key4 = { .protocol = IPPROTO_FRAGMENT };
-	struct vip_key6 key6 = { .protocol = IPPROTO_FRAGMENT };
-
-	frame_address(VIP4, false, (uint8_t *)&key4.addr);
-	frame_address(VIP6, true, key6.addr);
-	bpf_map_delete_elem(bpf_map__fd(world->skel->maps.vips4), &key4);
-	bpf_map_delete_elem(bpf_map__fd(world->skel->maps.vips6), &key6);
-}
-
-void world_quic_server(struct world *world, enum vip_id vip, const char *hex,
-		       enum backend_id backend)
-{
-	struct quic_server_key key = { .vip = vip };
-	uint16_t value = backend;
-
-	for (; sscanf(hex, "%2hhx", &key.id[key.length]) == 1; hex += 2)
-		key.length++;
-	update(world->skel->maps.quic_servers, &key, &value);
-}
-
-void world_acl(struct world *world, enum vip_id vip, const char *address,
-	       uint32_t length, bool deny)
-{
-	struct acl_key4 key4 = { .prefix_len = 32 + length, .vip = vip };
-	struct acl_key6 key6 = { .prefix_len = 32 + length, .vip = vip };
-	struct acl_entry entry = { .deny = deny };
-
-	if (strchr(address, ':')) {
-		frame_address(address, true, key6.addr);
-		update(world->skel->maps.acls6, &key6, &entry);
-	} else {
-		frame_address(address, false, (uint8_t *)&key4.addr);
-		update(world->skel->maps.acls4, &key4, &entry);
-	}
+		world_die(bpf_map__name(map), err);
 }
 
 /* A map of keys of up to 40 bytes is empty afterwards. */
@@ -292,256 +42,7 @@ static void clear_map(struct bpf_map *map)
 
 	while (!bpf_map_get_next_key(bpf_map__fd(map), NULL, key))
 		if (bpf_map_delete_elem(bpf_map__fd(map), key))
-			die(bpf_map__name(map), -errno);
-}
-
-static void age_flows(int fd, uint32_t ticks)
-{
-	uint8_t key[sizeof(struct flow_key6)];
-	struct flow flow;
-
-	for (void *previous = NULL; bpf_map_get_next_key(fd, previous, key) == 0;
-	     previous = key) {
-		if (bpf_map_lookup_elem(fd, key, &flow))
-			die("flow", -errno);
-		flow.seen -= ticks;
-		if (bpf_map_update_elem(fd, key, &flow, BPF_EXIST))
-			die("flow", -errno);
-	}
-}
-
-void world_age_flows(struct world *world, uint32_t ticks)
-{
-	age_flows(world->flows4, ticks);
-	age_flows(world->flows6, ticks);
-}
-
-void world_fill_new_flows(struct world *world, enum vip_id vip)
-{
-	int cpus = libbpf_num_possible_cpus();
-	_cleanup_free_ struct new_flow_counters *values = calloc(cpus, sizeof(*values));
-	uint32_t id = vip;
-
-	for (int cpu = 0; cpu < cpus; cpu++)
-		values[cpu] = (struct new_flow_counters){ .tick = ~0U, .count = ~0U };
-	update(world->skel->maps.new_flow_counters, &id, values);
-}
-
-uint64_t world_unremembered(struct world *world, enum vip_id vip)
-{
-	_cleanup_free_ struct new_flow_counters *values =
-		calloc(libbpf_num_possible_cpus(), sizeof(*values));
-	uint32_t id = vip;
-
-	if (bpf_map_lookup_elem(bpf_map__fd(world->skel->maps.new_flow_counters), &id,
-				values))
-		die("new flows", -errno);
-	return values[world->cpu].unremembered;
-}
-
-uint16_t world_ip4_sum(const struct backend *backend)
-{
-	uint8_t ip[20] = { 0x45, 0, 0, 0, 0, 0, 0x40, 0, 64 };
-
-	memcpy(ip + 12, &backend->outer.v4.src, 4);
-	memcpy(ip + 16, &backend->outer.v4.dst, 4);
-	return htons((uint16_t)~checksum_finish(checksum_add(0, ip, sizeof(ip))));
-}
-
-static uint8_t tunnel_encap(const struct tunnel *tunnel)
-{
-	switch (tunnel->kind) {
-	case TUNNEL_GUE1:
-		return ENCAP_GUE1;
-	case TUNNEL_GRE:
-		return ENCAP_GRE;
-	case TUNNEL_L2:
-		return ENCAP_L2;
-	default:
-		return tunnel->gue_port ? ENCAP_GUE : ENCAP_IPIP;
-	}
-}
-
-static struct backend backend_value(const struct world *world,
-				    enum backend_id id)
-{
-	const struct tunnel *tunnel = &tunnels[id];
-	struct backend backend = {
-		.ethertype = htons(tunnel->outer6 ? 0x86dd : 0x0800),
-		.mtu = MTU,
-		.ifindex = LOOPBACK_IFINDEX,
-		.encap = tunnel_encap(tunnel),
-		.flags = BACKEND_VALID | BACKEND_RESOLVED,
-		.gue_port = htons(tunnel->gue_port),
-	};
-
-	memcpy(backend.mac_dst, tunnel->mac_dst, 6);
-	memcpy(backend.mac_src, tunnel->mac_src, 6);
-	if (tunnel->outer6) {
-		backend.flags |= BACKEND_OUTER_V6;
-		frame_address(tunnel->src, true, backend.outer.v6.src);
-		frame_address(tunnel->dst, true, backend.outer.v6.dst);
-	} else {
-		frame_address(tunnel->src, false, (uint8_t *)&backend.outer.v4.src);
-		frame_address(tunnel->dst, false, (uint8_t *)&backend.outer.v4.dst);
-		backend.ip4_sum = world_ip4_sum(&backend);
-	}
-
-	if (tunnel->kind == TUNNEL_PLAIN)
-		backend.flags |= BACKEND_PLAIN;
-	if (id == B_REDIRECT)
-		backend.ifindex = world->egress_ifindex;
-	if (id == B_NO_EGRESS)
-		backend.ifindex = world->stray_ifindex;
-	if (id == B_UNRESOLVED)
-		backend.flags &= ~BACKEND_RESOLVED;
-	if (id == B_ABSENT)
-		backend.flags = 0;
-	return backend;
-}
-
-void world_backend(struct world *world, enum backend_id id,
-		   void (*change)(struct backend *))
-{
-	struct backend backend = backend_value(world, id);
-	uint32_t key = id;
-
-	if (change)
-		change(&backend);
-	update(world->skel->maps.backends, &key, &backend);
-}
-
-void world_reset_backends(struct world *world)
-{
-	for (int id = 1; id < B__MAX; id++)
-		world_backend(world, id, NULL);
-}
-
-static int table_create(uint32_t size, uint32_t lines, table_owner *owner,
-			uint32_t context)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_INNER_MAP);
-	struct table_header header = { .size = size };
-	struct table_line line;
-	uint32_t index = 0;
-	int fd, err;
-
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", sizeof(uint32_t),
-			    sizeof(line), 1 + lines, &options);
-	if (fd < 0)
-		die("table", fd);
-
-	err = bpf_map_update_elem(fd, &index, &header, BPF_ANY);
-	for (uint32_t slot = 0; !err && index < lines;) {
-		for (int i = 0; i < TABLE_LINE_SLOTS; i++)
-			line.ids[i] = owner(slot++, context);
-		index++;
-		err = bpf_map_update_elem(fd, &index, &line, BPF_ANY);
-	}
-	if (err)
-		die("table line", err);
-	return fd;
-}
-
-void world_table_by(struct world *world, uint32_t table, uint32_t size,
-		    table_owner *owner, uint32_t context)
-{
-	uint32_t lines = (size + TABLE_LINE_SLOTS - 1) / TABLE_LINE_SLOTS;
-	_cleanup_close_ int fd = table_create(size, lines, owner, context);
-
-	update(world->skel->maps.tables, &table, &fd);
-}
-
-static uint16_t owner_constant(uint32_t slot, uint32_t id)
-{
-	(void)slot;
-	return id;
-}
-
-void world_table(struct world *world, uint32_t table, uint32_t size,
-		 uint16_t fill)
-{
-	world_table_by(world, table, size, owner_constant, fill);
-}
-
-void world_table_short(struct world *world, uint32_t table, uint32_t size,
-		       uint16_t fill)
-{
-	_cleanup_close_ int fd = table_create(size, 1, owner_constant, fill);
-
-	update(world->skel->maps.tables, &table, &fd);
-}
-
-static int flows_replace(struct bpf_map *outer, uint32_t cpu, int *inner,
-			 size_t key_size, uint32_t entries)
-{
-	cleanup_close(inner);
-	if (!entries) {
-		int err = bpf_map_delete_elem(bpf_map__fd(outer), &cpu);
-
-		return err == -ENOENT ? 0 : err;
-	}
-	*inner = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "flows", key_size,
-				sizeof(struct flow), entries, NULL);
-	if (*inner < 0)
-		return *inner;
-	return bpf_map_update_elem(bpf_map__fd(outer), &cpu, inner, BPF_ANY);
-}
-
-void world_flows(struct world *world, uint32_t entries)
-{
-	int err;
-
-	err = flows_replace(world->skel->maps.flows4, world->cpu, &world->flows4,
-			    sizeof(struct flow_key4), entries);
-	if (!err)
-		err = flows_replace(world->skel->maps.flows6, world->cpu,
-				    &world->flows6, sizeof(struct flow_key6),
-				    entries);
-	if (err)
-		die("flow map", err);
-}
-
-static int flows_move(struct bpf_map *outer, const struct world *world,
-		      int *inner, size_t key_size)
-{
-	int err = bpf_map_update_elem(bpf_map__fd(outer), &world->neighbour,
-				      inner, BPF_ANY);
-
-	return err ? err :
-		     flows_replace(outer, world->cpu, inner, key_size, WORLD_FLOWS);
-}
-
-void world_flows_move(struct world *world)
-{
-	int err = flows_move(world->skel->maps.flows4, world, &world->flows4,
-			     sizeof(struct flow_key4));
-
-	if (!err)
-		err = flows_move(world->skel->maps.flows6, world, &world->flows6,
-				 sizeof(struct flow_key6));
-	if (err)
-		die("flow map of another CPU", err);
-}
-
-void world_neighbour_forgets(struct world *world)
-{
-	bpf_map_delete_elem(bpf_map__fd(world->skel->maps.flows4),
-			    &world->neighbour);
-	bpf_map_delete_elem(bpf_map__fd(world->skel->maps.flows6),
-			    &world->neighbour);
-}
-
-unsigned int world_count_flows(const struct world *world, bool v6)
-{
-	uint8_t key[sizeof(struct flow_key6)];
-	int fd = v6 ? world->flows6 : world->flows4;
-	unsigned int n = 0;
-
-	for (void *previous = NULL; bpf_map_get_next_key(fd, previous, key) == 0;
-	     previous = key)
-		n++;
-	return n;
+			world_die(bpf_map__name(map), -errno);
 }
 
 static void clear_counters(struct bpf_map *map, uint32_t n)
@@ -550,7 +51,7 @@ static void clear_counters(struct bpf_map *map, uint32_t n)
 					   bpf_map__value_size(map));
 
 	for (uint32_t id = 0; id < n; id++)
-		update(map, &id, zero);
+		world_map_update(map, &id, zero);
 }
 
 void world_reset(struct world *world)
@@ -562,8 +63,8 @@ void world_reset(struct world *world)
 	world_table(world, T_EXACT, WORLD_TABLE_SIZE, B_EXACT);
 	world_flows(world, WORLD_FLOWS);
 	world_neighbour_forgets(world);
-	seed_vips(world);
-	vips_forget_fragments(world);
+	world_seed_vips(world);
+	world_vips_forget_fragments(world);
 	clear_map(skel->maps.fragments);
 	clear_map(skel->maps.acls4);
 	clear_map(skel->maps.acls6);
@@ -590,7 +91,7 @@ static void sum_counters(struct bpf_map *map, uint32_t n, void *sums)
 		int err = bpf_map_lookup_elem(bpf_map__fd(map), &id, values);
 
 		if (err)
-			die(bpf_map__name(map), err);
+			world_die(bpf_map__name(map), err);
 		for (size_t i = 0; i < cpus * words; i++)
 			out[id * words + i % words] += values[i];
 	}
@@ -635,21 +136,9 @@ void world_run(struct world *world, const struct frame *in,
 		skip();
 	}
 	if (err)
-		die("BPF_PROG_RUN", err);
+		world_die("BPF_PROG_RUN", err);
 	run->verdict = opts.retval;
 	run->out.size = opts.data_size_out;
-}
-
-void world_echo_off(struct world *world)
-{
-	struct vip vip = { .flags = VIP_ADDRESS | VIP_NO_ECHO };
-	struct vip_key4 key4 = { 0 };
-	struct vip_key6 key6 = { 0 };
-
-	frame_address(VIP4, false, (uint8_t *)&key4.addr);
-	frame_address(VIP6, true, key6.addr);
-	update(world->skel->maps.vips4, &key4, &vip);
-	update(world->skel->maps.vips6, &key6, &vip);
 }
 
 /* The clock of the program, as a number and what is left of the tick. */
@@ -675,7 +164,7 @@ void world_spend_icmp(struct world *world)
 		spent[i].tick = coarse_ns() >> 30;
 		spent[i].answers[0] = spent[i].answers[1] = WORLD_ICMP_ANSWERS;
 	}
-	update(world->skel->maps.icmp_spent, &zero, spent);
+	world_map_update(world->skel->maps.icmp_spent, &zero, spent);
 }
 
 enum backend_id world_sent_to(const struct run *run)
@@ -722,7 +211,7 @@ static int seed_egress(struct world *world)
 		return err;
 	world->egress_ifindex = if_nametoindex("egress");
 	world->stray_ifindex = if_nametoindex("stray");
-	update(world->skel->maps.egress, &world->egress_ifindex,
+	world_map_update(world->skel->maps.egress, &world->egress_ifindex,
 	       &world->egress_ifindex);
 	return 0;
 }
@@ -740,7 +229,7 @@ int world_open(struct world *world)
 	}
 	err = cpu_pin();
 	if (err < 0)
-		die("cannot stay on one CPU", err);
+		world_die("cannot stay on one CPU", err);
 	world->cpu = err;
 
 	err = load(world);
@@ -749,14 +238,14 @@ int world_open(struct world *world)
 		return SKIP;
 	}
 	if (err)
-		die("cannot load the program", err);
+		world_die("cannot load the program", err);
 	err = seed_egress(world);
 	if (err) {
 		fprintf(stderr, "skipped: no veth devices: %s\n", strerror(-err));
 		world_close(world);
 		return SKIP;
 	}
-	seed_vips(world);
+	world_seed_vips(world);
 	return 0;
 }
 

@@ -243,7 +243,7 @@ static void values_of_the_file_are_refused_with_what_is_allowed(void **state)
 	check_rows(rows, ARRAY_SIZE(rows));
 }
 
-static void values_of_pools_and_vips_are_refused_with_what_is_allowed(void **state)
+static void values_of_pools_are_refused_with_what_is_allowed(void **state)
 {
 	static const struct row rows[] = {
 		{ IF "pools: {a b: {}}\n",
@@ -284,6 +284,15 @@ static void values_of_pools_and_vips_are_refused_with_what_is_allowed(void **sta
 		{ IF "pools: {w: {all_down: pass}}\n",
 		  "2:23: pool 'w': all_down 'pass' is not known; allowed: all, "
 		  "drop" },
+	};
+
+	(void)state;
+	check_rows(rows, ARRAY_SIZE(rows));
+}
+
+static void values_of_backends_are_refused_with_what_is_allowed(void **state)
+{
+	static const struct row rows[] = {
 		{ BACKEND("address: 10.0.0.1, state: active"),
 		  "5:34: pool 'web': backend '10.0.0.1': state 'active' is not "
 		  "known; allowed: up, drain, down" },
@@ -314,6 +323,15 @@ static void values_of_pools_and_vips_are_refused_with_what_is_allowed(void **sta
 		{ BACKEND("name: a/b"), "5:14: pool 'web': name 'a/b' has "
 					"another character; allowed: "
 					"1 to 127 letters, digits, . _ - :" },
+	};
+
+	(void)state;
+	check_rows(rows, ARRAY_SIZE(rows));
+}
+
+static void values_of_vips_are_refused_with_what_is_allowed(void **state)
+{
+	static const struct row rows[] = {
 		{ IF "vips: [{address: 203.0.113.10:0/tcp}]\n",
 		  "2:18: vip '203.0.113.10:0/tcp': port '0' is out of range; "
 		  "allowed: 1 to 65535, a range as 8000-8999, or any" },
@@ -545,8 +563,9 @@ int main(void)
 		cmocka_unit_test(nothing_is_not_a_value),
 		cmocka_unit_test(
 			values_of_the_file_are_refused_with_what_is_allowed),
-		cmocka_unit_test(
-			values_of_pools_and_vips_are_refused_with_what_is_allowed),
+		cmocka_unit_test(values_of_pools_are_refused_with_what_is_allowed),
+		cmocka_unit_test(values_of_backends_are_refused_with_what_is_allowed),
+		cmocka_unit_test(values_of_vips_are_refused_with_what_is_allowed),
 		cmocka_unit_test(a_bad_hash_key_is_refused_and_not_quoted),
 		cmocka_unit_test(
 			what_is_missing_or_does_not_fit_together_is_refused),
