@@ -99,6 +99,13 @@ static void rare_packets_are_right_to_the_byte(void **state)
 		{ "icmp 192.0.2.1 > 192.0.2.2 rest=0x00010002 payload=\"a\\x00\\n\\\"\"",
 		  "02000000000002000000fe01 0800"
 		  "45000020000000004001f6d9c0000201c0000202 08008cda0001000261000a22" },
+		/* The code of the word is for those who say none. */
+		{ "icmp 192.0.2.1 > 192.0.2.2 code=0 type=unreachable",
+		  "02000000000002000000fe01 0800"
+		  "4500001c000000004001f6ddc0000201c0000202 0300fcff00000000" },
+		{ "icmp 192.0.2.1 > 192.0.2.2 type=unreachable",
+		  "02000000000002000000fe01 0800"
+		  "4500001c000000004001f6ddc0000201c0000202 0301fcfe00000000" },
 		{ "icmp 192.0.2.9 > 192.0.2.1 type=too-big rest=1400 quoted=24 quote="
 		  "udp 192.0.2.1:5 > 192.0.2.2:6 ttl=9 bytes=100",
 		  "02000000000002000000fe01 0800"

@@ -352,7 +352,7 @@ static void set_defaults(struct packet_spec *spec)
 	*spec = (struct packet_spec){
 		.smac = PACKET_ROUTER_MAC, .dmac = PACKET_OUR_MAC,
 		.ttl = 64, .tcp_flags = 0x10, .seq = 1, .window = 65535,
-		.icmp_word = "echo",
+		.icmp_word = "echo", .icmp_code = SPEC_UNSET,
 		.version = SPEC_UNSET, .ihl = SPEC_UNSET, .ip_length = SPEC_UNSET,
 		.ip_check = SPEC_UNSET, .l4_check = SPEC_UNSET,
 	};

@@ -38,7 +38,8 @@ struct packet_spec {
 	uint32_t seq, ack;
 	uint16_t window;
 	const char *icmp_word; /* a type whose number the family decides */
-	uint8_t icmp_type, icmp_code;
+	uint8_t icmp_type;
+	int icmp_code; /* SPEC_UNSET: the word's, else 0 */
 	uint32_t icmp_rest;
 	bool whole; /* an IP packet without Ethernet: what an ICMP error quotes */
 	uint32_t quoted; /* bytes of it; 0: all */

@@ -261,10 +261,12 @@ int spec_finish_icmp(struct packet_spec *spec, struct err *err)
 		if (strcmp(spec->icmp_word, icmp_types[i].word))
 			continue;
 		spec->icmp_type = v4 ? icmp_types[i].v4.type : icmp_types[i].v6.type;
-		if (!spec->icmp_code)
+		if (spec->icmp_code == SPEC_UNSET)
 			spec->icmp_code = v4 ? icmp_types[i].v4.code :
 					       icmp_types[i].v6.code;
 	}
+	if (spec->icmp_code == SPEC_UNSET)
+		spec->icmp_code = 0;
 	return 0;
 }
 
