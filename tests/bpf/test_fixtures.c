@@ -278,6 +278,43 @@ static void what_is_recorded_passes(void **state)
 	assert_int_equal(o.status, 0);
 }
 
+/* What is recorded of a capture of that name, and what comes of it as a case. */
+static struct outcome record_as(const char *name)
+{
+	_cleanup_free_ char *line = NULL;
+
+	assert_true(asprintf(&line,
+			     "NAME='%s' sh -c 'd=$(mktemp -d) && trap \"rm -r $d\" EXIT && "
+			     "cp examples/cases/dns.pcap \"$d/$NAME\" && "
+			     "\"$0\" test " CONFIG "--record \"$d/$NAME\" > $d/c.yaml && "
+			     "\"$0\" test " CONFIG "$d/c.yaml'",
+			     name) > 0);
+	return run_line(line);
+}
+
+static void what_is_recorded_passes_whatever_the_name(void **state)
+{
+	/* With "frames of " in front the 128th byte is half a letter. */
+	static const char letters[] =
+		"a.\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+		"\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+		"\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+		"\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+		"\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+		"\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9";
+	_cleanup_outcome_ struct outcome even = record_as(letters);
+	_cleanup_outcome_ struct outcome odd = record_as(letters + 1);
+	_cleanup_outcome_ struct outcome marks = record_as("# : {\"x\"}\t\\n");
+	_cleanup_outcome_ struct outcome latin = record_as("caf\xe9.pcap");
+
+	(void)state;
+	assert_has(&even, "1 passed, 0 failed\n");
+	assert_has(&odd, "1 passed, 0 failed\n");
+	assert_has(&marks, "1 passed, 0 failed\n");
+	assert_int_equal(latin.status, 1);
+	assert_has(&latin, "caf\\xe9.pcap' is not UTF-8 text, as a file of cases is");
+}
+
 static void the_mtu_of_the_file_is_that_of_the_way(void **state)
 {
 	_cleanup_file_ struct file fits = file_with(
@@ -349,6 +386,7 @@ int main(void)
 		cmocka_unit_test(tap_has_a_plan_and_a_line_for_each_case),
 		cmocka_unit_test(a_document_has_cases_and_failures),
 		cmocka_unit_test(what_is_recorded_passes),
+		cmocka_unit_test(what_is_recorded_passes_whatever_the_name),
 		cmocka_unit_test(the_mtu_of_the_file_is_that_of_the_way),
 		cmocka_unit_test(wrong_files_and_words_have_exit_statuses),
 		cmocka_unit_test(nothing_is_pinned_or_attached),
