@@ -315,6 +315,46 @@ static void what_is_recorded_passes_whatever_the_name(void **state)
 	assert_has(&latin, "caf\\xe9.pcap' is not UTF-8 text, as a file of cases is");
 }
 
+/* A capture of so many frames that are no IP packets. */
+static struct file capture_with(int frames)
+{
+	static const uint32_t header[] = { 0xa1b2c3d4, 4 << 16 | 2, 0, 0, 65535, 1 };
+	static const uint32_t frame[] = { 0, 0, 16, 16, 0, 0, 0, 0 };
+	struct file f = file_with("");
+	FILE *file = fopen(f.path, "we");
+
+	assert_non_null(file);
+	fwrite(header, sizeof(header), 1, file);
+	for (int i = 0; i < frames; i++)
+		fwrite(frame, sizeof(frame), 1, file);
+	assert_int_equal(fclose(file), 0);
+	return f;
+}
+
+static void assert_disk_full(const char *words)
+{
+	_cleanup_outcome_ struct outcome o = fairlead_test(CONFIG "%s > /dev/full", words);
+
+	if (o.status != 1 || !strstr(o.text, "No space left on device"))
+		fail_msg("%s: status %d: %s", words, o.status, o.text);
+}
+
+static void what_cannot_be_written_is_a_failure(void **state)
+{
+	/* Fewer and more than the buffer of stdout has room for. */
+	_cleanup_file_ struct file few = capture_with(1), many = capture_with(200);
+	char words[128];
+
+	(void)state;
+	snprintf(words, sizeof(words), "--record %s", few.path);
+	assert_disk_full(words);
+	snprintf(words, sizeof(words), "--record %s", many.path);
+	assert_disk_full(words);
+	assert_disk_full("examples/cases");
+	assert_disk_full("--tap examples/cases");
+	assert_disk_full("--json examples/cases");
+}
+
 static void the_mtu_of_the_file_is_that_of_the_way(void **state)
 {
 	_cleanup_file_ struct file fits = file_with(
@@ -386,6 +426,7 @@ int main(void)
 		cmocka_unit_test(tap_has_a_plan_and_a_line_for_each_case),
 		cmocka_unit_test(a_document_has_cases_and_failures),
 		cmocka_unit_test(what_is_recorded_passes),
+		cmocka_unit_test(what_cannot_be_written_is_a_failure),
 		cmocka_unit_test(what_is_recorded_passes_whatever_the_name),
 		cmocka_unit_test(the_mtu_of_the_file_is_that_of_the_way),
 		cmocka_unit_test(wrong_files_and_words_have_exit_statuses),
