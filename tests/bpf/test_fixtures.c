@@ -311,7 +311,7 @@ static void what_is_recorded_passes_whatever_the_name(void **state)
 	assert_has(&even, "1 passed, 0 failed\n");
 	assert_has(&odd, "1 passed, 0 failed\n");
 	assert_has(&marks, "1 passed, 0 failed\n");
-	assert_int_equal(latin.status, 1);
+	assert_int_equal(latin.status, 78);
 	assert_has(&latin, "caf\\xe9.pcap' is not UTF-8 text, as a file of cases is");
 }
 
@@ -395,10 +395,16 @@ static void wrong_files_and_words_have_exit_statuses(void **state)
 	_cleanup_outcome_ struct outcome config =
 		fairlead_test("--config /nonexistent/c.yaml examples/cases");
 
+	_cleanup_outcome_ struct outcome capture = fairlead_test(CONFIG "--record %s", f.path);
+	_cleanup_outcome_ struct outcome no_capture =
+		fairlead_test(CONFIG "--record /nonexistent/a.pcap");
+
 	assert_int_equal(bad.status, 78);
 	assert_has(&bad, ":3:9: case 'a': protocol 'nix' is not known");
 	assert_int_equal(missing.status, 78);
 	assert_int_equal(config.status, 78);
+	assert_int_equal(capture.status, 78);
+	assert_int_equal(no_capture.status, 78);
 }
 
 /*

@@ -98,6 +98,19 @@ static void everything_a_case_can_say_is_read(void **state)
 		fail_msg("%s", err.text);
 }
 
+static void backends_are_known_by_any_form_of_their_address(void **state)
+{
+	struct cfg_backend backend = { .name = "web-1" };
+
+	(void)state;
+	assert_int_equal(addr_parse("2001:db8::12", "it", &backend.addr, NULL), 0);
+	assert_true(fixture_is_backend(&backend, "web-1"));
+	assert_true(fixture_is_backend(&backend, "2001:db8::12"));
+	assert_true(fixture_is_backend(&backend, "2001:DB8:0:0::0012"));
+	assert_false(fixture_is_backend(&backend, "2001:db8::13"));
+	assert_false(fixture_is_backend(&backend, "web-10"));
+}
+
 static void the_mtu_is_that_of_ethernet_unless_said(void **state)
 {
 	_cleanup_fixture_ struct fixture *f = NULL;
@@ -241,6 +254,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_a_case_can_say_is_read),
+		cmocka_unit_test(backends_are_known_by_any_form_of_their_address),
 		cmocka_unit_test(the_mtu_is_that_of_ethernet_unless_said),
 		cmocka_unit_test(mistakes_are_told_with_line_and_column),
 		cmocka_unit_test(what_the_configuration_lacks_is_told_with_its_place),

@@ -167,7 +167,8 @@ int test_record(struct cli *cli, struct trial *t, const char *pcap)
 	if (!rc && fclose(TAKE_PTR(file)))
 		rc = err_set(&err, -ENOMEM, "out of memory");
 	if (rc)
-		return cli_fail_err(cli, &err);
+		return rc == -EACCES ? cli_fail_err(cli, &err) :
+				       cli_fail(cli, EXIT_CONFIG, "invalid", "%s", err.text);
 
 	cli->no_document = true;
 	/* A reader that has gone away has read enough. */

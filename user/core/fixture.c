@@ -74,10 +74,11 @@ int fixture_place(const struct fixture *fixture, struct cfg_pos pos, struct err 
 
 bool fixture_is_backend(const struct cfg_backend *backend, const char *name)
 {
-	char text[ADDR_TEXT_MAX];
+	struct addr addr;
 
 	return !strcmp(backend->name, name) ||
-	       !strcmp(addr_format(&backend->addr, text), name);
+	       (!addr_parse(name, "the backend", &addr, NULL) &&
+		!addr_compare(&addr, &backend->addr));
 }
 
 static int check_backend(const struct fixture *f, const struct cfg *cfg,
