@@ -138,6 +138,13 @@ static __always_inline int encap_l2(struct xdp_md *ctx, const struct pkt *pkt,
 	return 0;
 }
 
+/* `length`: of the outer packet. What is fragmented on the way has a length, too. */
+static __always_inline bool encap_fits(const struct backend *backend, __u32 length,
+				       bool oversize)
+{
+	return length <= (oversize ? 0xffff : backend->mtu);
+}
+
 static __always_inline int encap_any(struct xdp_md *ctx, const struct pkt *pkt,
 				     const struct backend *backend, bool v6,
 				     bool oversize)
@@ -153,7 +160,7 @@ static __always_inline int encap_any(struct xdp_md *ctx, const struct pkt *pkt,
 
 	if (backend->encap == ENCAP_L2)
 		return encap_l2(ctx, pkt, backend);
-	if (pkt->ip_len + grow > backend->mtu && !oversize)
+	if (!encap_fits(backend, pkt->ip_len + grow, oversize))
 		return -DROP_REASON_TOO_BIG;
 	if (bpf_xdp_adjust_head(ctx, -(int)grow) ||
 	    !encap_ethernet(ctx, pkt, backend))

@@ -82,9 +82,9 @@ static __always_inline bool icmp_quote_step6(struct xdp_md *ctx, __u32 *offset, 
 
 	if (!icmp_load(ctx, *offset, end, &header, sizeof(header)))
 		return false;
-	length = ((__u32)header.reserved + 1) * 8;
+	length = ((__u32)header.words + 1) * 8;
 	if (*protocol == IPPROTO_AH)
-		length = AUTHENTICATION_HEADER_BYTES(header.reserved);
+		length = AUTHENTICATION_HEADER_BYTES(header.words);
 	if (*protocol == IPPROTO_FRAGMENT) {
 		length = sizeof(header);
 		if (header.offset & bpf_htons(0xfff8))

@@ -17,16 +17,13 @@
 #define EXTENSION_HEADERS_MAX 8
 #define L4_OFFSET_MAX 0x0fff /* where a transport header is still looked for */
 
-/* RFC 8200, section 4.3: length in words of 8 bytes, without the first. */
-struct extension_header {
-	__u8 next;
-	__u8 words;
-};
-
-/* RFC 8200, section 4.5. */
+/*
+ * RFC 8200, section 4.5. The other extension headers begin alike: their length
+ * is in words of 8 bytes, without the first (section 4.3).
+ */
 struct fragment_header {
 	__u8 next;
-	__u8 reserved;
+	__u8 words; /* reserved in this one */
 	__be16 offset; /* and, in the lowest bit, whether more follow */
 	__be32 id;
 };
@@ -64,24 +61,54 @@ static __always_inline void packet_set_fragment(struct pkt *pkt, bool later, boo
 		pkt->fragment = FRAGMENT_FIRST;
 }
 
-/* Ports and flags, where the packet has them: other protocols have none. */
+/*
+ * A copy of what is behind l3 by that offset, which is at most L4_OFFSET_MAX. A
+ * driver may put all behind the IP header into other pages: a helper reads that.
+ */
+static __always_inline bool packet_copy_at(struct xdp_md *ctx, const void *l3,
+					   const struct pkt *pkt, __u32 offset, void *to,
+					   __u32 size)
+{
+	if (l3 + offset + size <= packet_end(ctx)) {
+		__builtin_memcpy(to, l3 + offset, size);
+		return true;
+	}
+	return !bpf_xdp_load_bytes(ctx, pkt->l3_off + offset, to, size);
+}
+
+/*
+ * As packet_parse_l4(), in any page. Ports and flags, where the packet has them:
+ * other protocols have none.
+ */
 static __always_inline int packet_rare_l4(struct xdp_md *ctx, const void *l3,
 					  __u8 protocol, struct pkt *pkt,
 					  __be16 *sport, __be16 *dport)
 {
-	__u32 l4_off = pkt->l4_off;
-	int err;
+	__u32 l4_len = pkt->ip_len - pkt->l4_off;
+	struct tcphdr l4 = { 0 }; /* UDP has its ports in the same place */
+	__u32 offset = pkt->l4_off;
 
 	pkt->syn = false;
 	pkt->tcp_flags = 0;
 	if (pkt->fragment == FRAGMENT_LATER)
 		return 0;
 	/* The verifier wants a bound for what is added to a packet pointer. */
-	if (l4_off > L4_OFFSET_MAX)
+	if (offset > L4_OFFSET_MAX)
 		return -DROP_REASON_EXTENSION_HEADERS;
-	err = packet_parse_l4(ctx, l3 + l4_off, pkt->ip_len - l4_off, protocol, pkt,
-			      sport, dport);
-	return err == PACKET_RARE ? 0 : err;
+	if (protocol == IPPROTO_TCP) {
+		if (l4_len < sizeof(l4) ||
+		    !packet_copy_at(ctx, l3, pkt, offset, &l4, sizeof(l4)))
+			return -DROP_REASON_L4_TRUNCATED;
+		pkt->tcp_flags = ((const __u8 *)&l4)[13];
+		pkt->syn = l4.syn && !l4.ack;
+	} else if (protocol == IPPROTO_UDP) {
+		if (l4_len < sizeof(struct udphdr) ||
+		    !packet_copy_at(ctx, l3, pkt, offset, &l4, sizeof(struct udphdr)))
+			return -DROP_REASON_L4_TRUNCATED;
+	}
+	*sport = l4.source;
+	*dport = l4.dest;
+	return 0;
 }
 
 __noinline int packet_rare4(struct xdp_md *ctx, struct pkt *pkt)
@@ -118,31 +145,29 @@ static __always_inline bool is_extension_header(__u8 protocol)
 static __always_inline int packet_step6(struct xdp_md *ctx, const void *l3,
 					struct pkt *pkt, __u8 *protocol)
 {
-	const struct extension_header *header;
-	const struct fragment_header *fragment;
+	struct fragment_header header; /* the others begin alike */
 	__u32 offset = pkt->l4_off;
 	__u32 length;
 
 	if (offset > L4_OFFSET_MAX)
 		return -DROP_REASON_EXTENSION_HEADERS;
-	header = l3 + offset;
-	if ((void *)header + 8 > packet_end(ctx) || offset + 8 > pkt->ip_len)
+	if (offset + sizeof(header) > pkt->ip_len ||
+	    !packet_copy_at(ctx, l3, pkt, offset, &header, sizeof(header)))
 		return -DROP_REASON_IP_MALFORMED;
 
-	length = ((__u32)header->words + 1) * 8;
+	length = ((__u32)header.words + 1) * 8;
 	if (*protocol == IPPROTO_AH)
-		length = AUTHENTICATION_HEADER_BYTES(header->words);
+		length = AUTHENTICATION_HEADER_BYTES(header.words);
 	if (*protocol == IPPROTO_FRAGMENT) {
-		length = sizeof(*fragment);
-		fragment = (void *)header;
-		packet_set_fragment(pkt, fragment->offset & bpf_htons(0xfff8),
-				    fragment->offset & bpf_htons(1));
-		pkt->fragment_id = fragment->id;
-		pkt->fragment_protocol = fragment->next;
+		length = sizeof(header);
+		packet_set_fragment(pkt, header.offset & bpf_htons(0xfff8),
+				    header.offset & bpf_htons(1));
+		pkt->fragment_id = header.id;
+		pkt->fragment_protocol = header.next;
 	}
 	if (offset + length > pkt->ip_len)
 		return -DROP_REASON_IP_MALFORMED;
-	*protocol = header->next;
+	*protocol = header.next;
 	pkt->l4_off = offset + length;
 	return 0;
 }

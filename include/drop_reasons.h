@@ -16,8 +16,8 @@
 	X(1, IP_MALFORMED, "ip_malformed",                                     \
 	  "IP version, header length or total length is wrong")                \
 	X(2, L4_TRUNCATED, "l4_truncated",                                     \
-	  "TCP or UDP header is not complete")                                 \
-	X(3, FRAGMENT, "fragment", "fragment that is malformed or not tracked")\
+	  "TCP, UDP or ICMP header is not complete")                           \
+	X(3, FRAGMENT, "fragment", "echo request in fragments")                \
 	X(5, NO_SERVICE, "no_service",                                         \
 	  "port and protocol are not configured on the VIP address")           \
 	X(6, TABLE_MISSING, "table_missing",                                   \

@@ -183,6 +183,36 @@ static const struct scenario rows[] = {
 		},
 	},
 	{
+		"headers_of_a_rare_packet_may_lie_in_any_page",
+		.steps = {
+			{ .in = { .tags = 1, .payload = 100 },
+			  .with.linear = 18 + 20 + 4, NEW(B_IPIP4) },
+			{ .in = { .tags = 1, UDP }, .with.linear = 18 + 20,
+			  NEW(B_IPIP4) },
+			{ .in = { .fragment = 0x2000, .payload = 44 },
+			  .with.linear = 14 + 20 + 13, SENT(B_IPIP4) },
+			{ .in = { EXT("hd"), .payload = 100 },
+			  .with.linear = 14 + 40 + 1, NEW(B_IPIP4) },
+			{ .in = { EXT("hdrfad"), .payload = 100, .tags = 2 },
+			  .with.linear = 22 + 40 + 12, SENT(B_IPIP4) },
+			{ .in = { EXT("a"), UDP }, .with.linear = 14 + 40 + 16 + 3,
+			  NEW(B_IPIP4) },
+			{ .in = { EXT("h"), .tcp_flags = TCP_SYN | TCP_FIN, .payload = 9 },
+			  .with.linear = 14 + 40 + 8, DROPPED(TCP_FLAGS), .vip = V_WEB6 },
+		},
+	},
+	{
+		"headers_in_another_page_that_are_cut_are_dropped_for_what_they_are",
+		.steps = {
+			{ .in = { EXT("h"), .ip_len = 8 + 19 },
+			  .with.linear = 14 + 40 + 4, DROPPED(L4_TRUNCATED) },
+			{ .in = { EXT("hd"), .ip_len = 12 },
+			  .with.linear = 14 + 40 + 4, DROPPED(IP_MALFORMED) },
+			{ .in = { .tags = 1, .ip_len = 39 },
+			  .with.linear = 18 + 20, DROPPED(L4_TRUNCATED) },
+		},
+	},
+	{
 		"extension_headers_to_another_address_pass",
 		.steps = {
 			{ .in = { EXT("h"), .dst = OTHER6 }, PASSED },

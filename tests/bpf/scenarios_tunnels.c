@@ -75,6 +75,18 @@ static void oversize_is_sent(struct world *world)
 		  .oversize = true },                                          \
 	}
 
+/* `bytes`: what is left to the inner packet of the 65535 that IPv4 can say. */
+#define LONGEST(id, bytes)                                                     \
+	{                                                                      \
+		{ .before = oversize_is_sent,                                  \
+		  .in = { .payload = (bytes) - 40 }, NEW(id),                  \
+		  .oversize = true },                                          \
+		{ .in = { .payload = (bytes) - 39 }, DROPPED(TOO_BIG),         \
+		  .vip = V_WEB4 },                                             \
+		{ .in = { .payload = 65535 - 40, .tags = 2 },                  \
+		  DROPPED(TOO_BIG), .vip = V_WEB4 },                           \
+	}
+
 /* No router fragments what leaves: so it does not leave. */
 #define OVERSIZE_DROPPED(id, bytes)                                            \
 	{                                                                      \
@@ -127,6 +139,14 @@ static const struct scenario rows[] = {
 	  OVERSIZE(B_GRE4, 1476) },
 	{ "oversize_packet_whose_checksum_carries_is_sent", B_NEXT,
 	  OVERSIZE(B_NEXT, 1480) },
+	{ "oversize_ipip_is_no_longer_than_a_length_field", B_IPIP4,
+	  LONGEST(B_IPIP4, 65535 - 20) },
+	{ "oversize_gue_is_no_longer_than_a_length_field", B_GUE4,
+	  LONGEST(B_GUE4, 65535 - 32) },
+	{ "oversize_gue_variant_1_is_no_longer_than_a_length_field", B_GUE1_4,
+	  LONGEST(B_GUE1_4, 65535 - 28) },
+	{ "oversize_gre_is_no_longer_than_a_length_field", B_GRE4,
+	  LONGEST(B_GRE4, 65535 - 24) },
 	{ "oversize_ipip_over_ip6_is_dropped", B_IPIP6,
 	  OVERSIZE_DROPPED(B_IPIP6, 1460) },
 	{ "oversize_gre_over_ip6_is_dropped", B_GRE6,

@@ -278,6 +278,83 @@ static void what_is_recorded_passes(void **state)
 	assert_int_equal(o.status, 0);
 }
 
+/* What is recorded of a capture of that name, and what comes of it as a case. */
+static struct outcome record_as(const char *name)
+{
+	_cleanup_free_ char *line = NULL;
+
+	assert_true(asprintf(&line,
+			     "NAME='%s' sh -c 'd=$(mktemp -d) && trap \"rm -r $d\" EXIT && "
+			     "cp examples/cases/dns.pcap \"$d/$NAME\" && "
+			     "\"$0\" test " CONFIG "--record \"$d/$NAME\" > $d/c.yaml && "
+			     "\"$0\" test " CONFIG "$d/c.yaml'",
+			     name) > 0);
+	return run_line(line);
+}
+
+static void what_is_recorded_passes_whatever_the_name(void **state)
+{
+	/* With "frames of " in front the 128th byte is half a letter. */
+	static const char letters[] =
+		"a.\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+		"\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+		"\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+		"\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+		"\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+		"\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9";
+	_cleanup_outcome_ struct outcome even = record_as(letters);
+	_cleanup_outcome_ struct outcome odd = record_as(letters + 1);
+	_cleanup_outcome_ struct outcome marks = record_as("# : {\"x\"}\t\\n");
+	_cleanup_outcome_ struct outcome latin = record_as("caf\xe9.pcap");
+
+	(void)state;
+	assert_has(&even, "1 passed, 0 failed\n");
+	assert_has(&odd, "1 passed, 0 failed\n");
+	assert_has(&marks, "1 passed, 0 failed\n");
+	assert_int_equal(latin.status, 78);
+	assert_has(&latin, "caf\\xe9.pcap' is not UTF-8 text, as a file of cases is");
+}
+
+/* A capture of so many frames that are no IP packets. */
+static struct file capture_with(int frames)
+{
+	static const uint32_t header[] = { 0xa1b2c3d4, 4 << 16 | 2, 0, 0, 65535, 1 };
+	static const uint32_t frame[] = { 0, 0, 16, 16, 0, 0, 0, 0 };
+	struct file f = file_with("");
+	FILE *file = fopen(f.path, "we");
+
+	assert_non_null(file);
+	fwrite(header, sizeof(header), 1, file);
+	for (int i = 0; i < frames; i++)
+		fwrite(frame, sizeof(frame), 1, file);
+	assert_int_equal(fclose(file), 0);
+	return f;
+}
+
+static void assert_disk_full(const char *words)
+{
+	_cleanup_outcome_ struct outcome o = fairlead_test(CONFIG "%s > /dev/full", words);
+
+	if (o.status != 1 || !strstr(o.text, "No space left on device"))
+		fail_msg("%s: status %d: %s", words, o.status, o.text);
+}
+
+static void what_cannot_be_written_is_a_failure(void **state)
+{
+	/* Fewer and more than the buffer of stdout has room for. */
+	_cleanup_file_ struct file few = capture_with(1), many = capture_with(200);
+	char words[128];
+
+	(void)state;
+	snprintf(words, sizeof(words), "--record %s", few.path);
+	assert_disk_full(words);
+	snprintf(words, sizeof(words), "--record %s", many.path);
+	assert_disk_full(words);
+	assert_disk_full("examples/cases");
+	assert_disk_full("--tap examples/cases");
+	assert_disk_full("--json examples/cases");
+}
+
 static void the_mtu_of_the_file_is_that_of_the_way(void **state)
 {
 	_cleanup_file_ struct file fits = file_with(
@@ -318,10 +395,16 @@ static void wrong_files_and_words_have_exit_statuses(void **state)
 	_cleanup_outcome_ struct outcome config =
 		fairlead_test("--config /nonexistent/c.yaml examples/cases");
 
+	_cleanup_outcome_ struct outcome capture = fairlead_test(CONFIG "--record %s", f.path);
+	_cleanup_outcome_ struct outcome no_capture =
+		fairlead_test(CONFIG "--record /nonexistent/a.pcap");
+
 	assert_int_equal(bad.status, 78);
 	assert_has(&bad, ":3:9: case 'a': protocol 'nix' is not known");
 	assert_int_equal(missing.status, 78);
 	assert_int_equal(config.status, 78);
+	assert_int_equal(capture.status, 78);
+	assert_int_equal(no_capture.status, 78);
 }
 
 /*
@@ -349,6 +432,8 @@ int main(void)
 		cmocka_unit_test(tap_has_a_plan_and_a_line_for_each_case),
 		cmocka_unit_test(a_document_has_cases_and_failures),
 		cmocka_unit_test(what_is_recorded_passes),
+		cmocka_unit_test(what_cannot_be_written_is_a_failure),
+		cmocka_unit_test(what_is_recorded_passes_whatever_the_name),
 		cmocka_unit_test(the_mtu_of_the_file_is_that_of_the_way),
 		cmocka_unit_test(wrong_files_and_words_have_exit_statuses),
 		cmocka_unit_test(nothing_is_pinned_or_attached),

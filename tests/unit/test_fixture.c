@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "core/fixture.h"
+#include "abi.h"
 #include "drop_reasons.h"
 
 #define N(rows) (sizeof(rows) / sizeof((rows)[0]))
@@ -38,7 +39,8 @@ static void everything_a_case_can_say_is_read(void **state)
 		"    verdict: drop\n"
 		"    reason: no_service\n"
 		"    counters: {drop no_service: 1, passed: 0,\n"
-		"      vip 203.0.113.10:443/tcp new_flows: 2, backend web-1 bytes: 3}\n"
+		"      vip 203.0.113.10:443/tcp new_flows: 2, backend web-1 bytes: 3,\n"
+		"      vip 203.0.113.10:443/tcp quic_unknown: 4}\n"
 		"  - name: two\n"
 		"    steps:\n"
 		"      - in: {hex: 00 11 22 33 44 55 66 77 88 99 aa bb cc dd}\n"
@@ -67,7 +69,7 @@ static void everything_a_case_can_say_is_read(void **state)
 	assert_int_equal(s->verdict, FIXTURE_DROP);
 	assert_int_equal(s->reason, DROP_REASON_NO_SERVICE);
 	assert_int_equal(s->in.bytes.size, 42);
-	assert_int_equal(s->n_counters, 4);
+	assert_int_equal(s->n_counters, 5);
 	assert_int_equal(s->counters[0].kind, COUNTER_DROP);
 	assert_int_equal(s->counters[0].delta, 1);
 	assert_int_equal(s->counters[1].kind, COUNTER_TOTAL);
@@ -76,6 +78,8 @@ static void everything_a_case_can_say_is_read(void **state)
 	assert_int_equal(s->counters[3].kind, COUNTER_BACKEND);
 	assert_int_equal(s->counters[3].member, 1);
 	assert_string_equal(s->counters[3].backend, "web-1");
+	assert_int_equal(s->counters[4].member,
+			 offsetof(struct vip_counters, quic_unknown) / sizeof(__u64));
 
 	assert_int_equal(f->cases[1].n_steps, 2);
 	s = f->cases[1].steps;
@@ -92,6 +96,19 @@ static void everything_a_case_can_say_is_read(void **state)
 	assert_int_equal(cfg_parse_yaml(config, strlen(config), "f", &cfg, &err), 0);
 	if (fixture_check(f, cfg, &err))
 		fail_msg("%s", err.text);
+}
+
+static void backends_are_known_by_any_form_of_their_address(void **state)
+{
+	struct cfg_backend backend = { .name = "web-1" };
+
+	(void)state;
+	assert_int_equal(addr_parse("2001:db8::12", "it", &backend.addr, NULL), 0);
+	assert_true(fixture_is_backend(&backend, "web-1"));
+	assert_true(fixture_is_backend(&backend, "2001:db8::12"));
+	assert_true(fixture_is_backend(&backend, "2001:DB8:0:0::0012"));
+	assert_false(fixture_is_backend(&backend, "2001:db8::13"));
+	assert_false(fixture_is_backend(&backend, "web-10"));
 }
 
 static void the_mtu_is_that_of_ethernet_unless_said(void **state)
@@ -135,10 +152,18 @@ static void mistakes_are_told_with_line_and_column(void **state)
 		  "c.yaml:5:18: case 'x': 'ttl' 'x' is not a number" },
 		{ CASE IN "    verdict: tx\n    outer: {ttl: 1, ttl: 1}\n",
 		  "c.yaml:5:21: case 'x': key 'ttl' stands twice" },
+		{ CASE IN "    verdict: tx\n    outer: {tos: 256}\n",
+		  "c.yaml:5:18: case 'x': 'tos' '256' is out of range; allowed: 0 to 255" },
+		{ CASE IN "    verdict: tx\n    outer: {df: 0x2}\n",
+		  "c.yaml:5:17: case 'x': 'df' '0x2' is out of range; allowed: 0 to 1" },
+		{ CASE IN "    verdict: tx\n    outer: {protocol: 300}\n",
+		  "c.yaml:5:23: case 'x': 'protocol' '300' is out of range; allowed: 0 to 255" },
 		{ CASE IN "    verdict: tx\n    outer: 1\n",
 		  "c.yaml:5:12: case 'x': outer is a single value; allowed: a mapping" },
 		{ CASE IN "    verdict: tx\n    counters: {sent: 1}\n",
 		  "c.yaml:5:16: case 'x': counter 'sent' is not known; allowed: passed," },
+		{ CASE IN "    verdict: tx\n    counters: {passed: 1, passed: 2}\n",
+		  "c.yaml:5:27: case 'x': counter 'passed' stands twice" },
 		{ CASE IN "    verdict: tx\n    counters: {drop nix: 1}\n", "counter 'drop nix' is not known" },
 		{ CASE IN "    verdict: tx\n    counters: {vip 1.2.3.4 packets: 1}\n", "c.yaml:5:16: " },
 		{ CASE IN "    verdict: tx\n    counters: {backend b drops: 1}\n", "c.yaml:5:16: " },
@@ -192,7 +217,7 @@ static void what_the_configuration_lacks_is_told_with_its_place(void **state)
 		{ CASE IN "    verdict: tx\n    counters: {backend web-2 packets: 1}\n",
 		  "c.yaml:5:16: backend 'web-2' is not in the configuration" },
 		{ CASE IN "    verdict: tx\n    counters: {vip 203.0.113.10:80/tcp packets: 1}\n",
-		  "c.yaml:5:16: vip '203.0.113.10:80/tcp' is not in the configuration" },
+		  "c.yaml:5:16: vip '203.0.113.10:80/tcp' is not in the configuration; allowed: 203.0.113.10:443/tcp" },
 	};
 	_cleanup_cfg_ struct cfg *cfg = NULL;
 
@@ -229,6 +254,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_a_case_can_say_is_read),
+		cmocka_unit_test(backends_are_known_by_any_form_of_their_address),
 		cmocka_unit_test(the_mtu_is_that_of_ethernet_unless_said),
 		cmocka_unit_test(mistakes_are_told_with_line_and_column),
 		cmocka_unit_test(what_the_configuration_lacks_is_told_with_its_place),

@@ -99,6 +99,13 @@ static void rare_packets_are_right_to_the_byte(void **state)
 		{ "icmp 192.0.2.1 > 192.0.2.2 rest=0x00010002 payload=\"a\\x00\\n\\\"\"",
 		  "02000000000002000000fe01 0800"
 		  "45000020000000004001f6d9c0000201c0000202 08008cda0001000261000a22" },
+		/* The code of the word is for those who say none. */
+		{ "icmp 192.0.2.1 > 192.0.2.2 code=0 type=unreachable",
+		  "02000000000002000000fe01 0800"
+		  "4500001c000000004001f6ddc0000201c0000202 0300fcff00000000" },
+		{ "icmp 192.0.2.1 > 192.0.2.2 type=unreachable",
+		  "02000000000002000000fe01 0800"
+		  "4500001c000000004001f6ddc0000201c0000202 0301fcfe00000000" },
 		{ "icmp 192.0.2.9 > 192.0.2.1 type=too-big rest=1400 quoted=24 quote="
 		  "udp 192.0.2.1:5 > 192.0.2.2:6 ttl=9 bytes=100",
 		  "02000000000002000000fe01 0800"
@@ -175,6 +182,18 @@ static void mistakes_are_told_with_their_place(void **state)
 		{ "icmp 1.2.3.4 > 1.2.3.4 type=nix", 28, "'type' 'nix' is not known" },
 		{ "icmp 1.2.3.4 > 1.2.3.4 type=3 quote=tcp 1.2.3.4:5 > 1.2.3.4:5 flags=Q", 68,
 		  "'flags' 'Q'" },
+		{ "icmp 1.2.3.4 > 1.2.3.4 type=3 quote=tcp 1.2.3.4:5 > 1.2.3.4:5 vlan=5", 62,
+		  "key 'vlan' is of the frame; allowed: not in a quoted packet" },
+		{ "icmp 1.2.3.4 > 1.2.3.4 type=3 quoted=41 quote=tcp 1.2.3.4:5 > 1.2.3.4:5", 46,
+		  "the quoted packet has 40 bytes, and 'quoted' is 41" },
+		{ "icmp 1.2.3.4 > 1.2.3.4 type=3 quoted=8 bytes=9", 0,
+		  "it has 'quoted' without 'quote=PACKET'" },
+		{ "icmp 1.2.3.4 > 1.2.3.4 bytes=9 quote=tcp 1.2.3.4:5 > 1.2.3.4:5", 31,
+		  "key 'quote' stands beside another payload; allowed: one of payload, bytes, quote" },
+		{ "udp 1.2.3.4:5 > 1.2.3.4:5 payload= bytes=9", 35, "key 'bytes' stands beside" },
+		{ "udp 1.2.3.4:5 > 1.2.3.4:5 bytes=0 payload=x", 34, "key 'payload' stands beside" },
+		{ "udp 1.2.3.4:5 > 1.2.3.4:5 payload=\"a\"ttl=3", 37,
+		  "no blank stands behind the text" },
 	};
 
 	(void)state;

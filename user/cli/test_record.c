@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The other way round: from packets to the case that holds for them now. */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
+#include <jansson.h>
 #include <linux/bpf.h>
 
 #include "core/cleanup.h"
+#include "core/quote.h"
 #include "sys/pcap_file.h"
 #include "test.h"
 
@@ -106,18 +109,41 @@ static int record_all(FILE *file, struct trial *t, const char *pcap, struct err 
 	return 0;
 }
 
+/* Cuts UTF-8 text to a length, between two characters. */
+static void cut_text(char *text, size_t length)
+{
+	if (strlen(text) <= length)
+		return;
+	while (length && (text[length] & 0xc0) == 0x80)
+		length--;
+	text[length] = '\0';
+}
+
 static void print_name(FILE *file, const char *pcap)
 {
 	const char *slash = strrchr(pcap, '/');
-	char name[FIXTURE_NAME_MAX + 1];
+	char name[2 * NAME_MAX];
 
 	snprintf(name, sizeof(name), "frames of %s", slash ? slash + 1 : pcap);
+	cut_text(name, FIXTURE_NAME_MAX);
 	for (char *c = name; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f || *c == '#')
 			*c = '?';
 	fputs("cases:\n  - name: ", file);
 	print_quoted(file, name);
 	fputs("\n    steps:\n", file);
+}
+
+/* The name stands in the cases. */
+static int check_name(const char *pcap, struct err *err)
+{
+	json_t *text = json_string(pcap);
+
+	json_decref(text);
+	if (text)
+		return 0;
+	return err_set(err, -EINVAL,
+		       "the name %s is not UTF-8 text, as a file of cases is", QUOTE(pcap));
 }
 
 /* Nothing is printed of a recording that fails half way. */
@@ -127,8 +153,10 @@ int test_record(struct cli *cli, struct trial *t, const char *pcap)
 	_cleanup_fclose_ FILE *file = NULL;
 	struct err err = {};
 	size_t size;
-	int rc = trial_reset(t, FIXTURE_MTU_DEFAULT, &err);
+	int rc = check_name(pcap, &err);
 
+	if (!rc)
+		rc = trial_reset(t, FIXTURE_MTU_DEFAULT, &err);
 	file = open_memstream(&text, &size);
 	if (!rc && !file)
 		rc = err_set(&err, -ENOMEM, "out of memory");
@@ -139,9 +167,14 @@ int test_record(struct cli *cli, struct trial *t, const char *pcap)
 	if (!rc && fclose(TAKE_PTR(file)))
 		rc = err_set(&err, -ENOMEM, "out of memory");
 	if (rc)
-		return cli_fail_err(cli, &err);
+		return rc == -EACCES ? cli_fail_err(cli, &err) :
+				       cli_fail(cli, EXIT_CONFIG, "invalid", "%s", err.text);
 
 	cli->no_document = true;
-	fputs(text, cli->stdout_file);
+	/* A reader that has gone away has read enough. */
+	if ((fputs(text, cli->stdout_file) < 0 || fflush(cli->stdout_file)) &&
+	    errno != EPIPE)
+		return cli_fail(cli, EXIT_REFUSED, "failed", "cannot write the cases: %s",
+				strerror(errno));
 	return EXIT_OK;
 }

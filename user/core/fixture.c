@@ -74,10 +74,11 @@ int fixture_place(const struct fixture *fixture, struct cfg_pos pos, struct err 
 
 bool fixture_is_backend(const struct cfg_backend *backend, const char *name)
 {
-	char text[ADDR_TEXT_MAX];
+	struct addr addr;
 
 	return !strcmp(backend->name, name) ||
-	       !strcmp(addr_format(&backend->addr, text), name);
+	       (!addr_parse(name, "the backend", &addr, NULL) &&
+		!addr_compare(&addr, &backend->addr));
 }
 
 static int check_backend(const struct fixture *f, const struct cfg *cfg,
@@ -106,12 +107,16 @@ static int check_backend(const struct fixture *f, const struct cfg *cfg,
 static int check_vip(const struct fixture *f, const struct cfg *cfg,
 		     const struct fixture_counter *counter, struct err *err)
 {
-	char text[VIP_SPEC_TEXT_MAX];
+	char text[VIP_SPEC_TEXT_MAX], list[256] = "";
+	size_t n = 0;
 
 	if (cfg_find_vip(cfg, &counter->vip))
 		return 0;
-	err_set(err, -EINVAL, "vip '%s' is not in the configuration",
-		vip_spec_format(&counter->vip, text));
+	for (size_t i = 0; i < cfg->n_vips && n < sizeof(list); i++)
+		n += snprintf(list + n, sizeof(list) - n, "%s%s", n ? ", " : "",
+			      vip_spec_format(&cfg->vips[i].spec, text));
+	err_set(err, -EINVAL, "vip '%s' is not in the configuration; allowed: %s",
+		vip_spec_format(&counter->vip, text), n ? list : "none, it has no vip");
 	return fixture_place(f, counter->pos, err);
 }
 

@@ -31,7 +31,7 @@ static uint32_t find_reason(const char *label)
 static int parse_object_counter(char *words, struct fixture_counter *c)
 {
 	static const char *const vip_members[] = { "packets", "bytes", "new_flows",
-						   "drops", NULL };
+						   "drops", "quic_unknown", NULL };
 	static const char *const backend_members[] = { "packets", "bytes", "new_flows",
 						       NULL };
 	char *kind = strsep(&words, " "), *object = strsep(&words, " ");

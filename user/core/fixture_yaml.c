@@ -274,6 +274,9 @@ static int read_counter(struct reader *r, const char *key, struct cfg_pos pos,
 	rc = parse_u32(text, "the counter's growth", 0, UINT32_MAX, &delta, r->err);
 	if (rc < 0)
 		return reader_failed(r, reader_pos(r), rc);
+	for (size_t i = 0; i < step->n_counters; i++)
+		if (!strcmp(step->counters[i].text, key))
+			return reader_fail(r, pos, "counter %s stands twice", QUOTE(key));
 	c = APPEND(r, step->counters, step->n_counters);
 	if (!c)
 		return -ENOMEM;
@@ -283,7 +286,7 @@ static int read_counter(struct reader *r, const char *key, struct cfg_pos pos,
 	if (!fixture_parse_counter(c))
 		return 0;
 	return reader_fail(r, pos,
-			   "counter %s is not known; allowed: passed, sent_tx, sent_redirect, 'drop REASON', 'vip VIP packets|bytes|new_flows|drops', 'backend NAME packets|bytes|new_flows'",
+			   "counter %s is not known; allowed: passed, sent_tx, sent_redirect, 'drop REASON', 'vip VIP packets|bytes|new_flows|drops|quic_unknown', 'backend NAME packets|bytes|new_flows'",
 			   QUOTE(key));
 }
 

@@ -29,6 +29,7 @@ struct outermost {
 struct field {
 	const char *key;
 	enum field_kind kind;
+	uint32_t max; /* FIELD_NUMBER, FIELD_PROTOCOL */
 	/* False: it has none. */
 	bool (*get)(const struct outermost *o, char text[PACKET_FIELD_MAX]);
 };
@@ -107,21 +108,21 @@ static bool get_dport(const struct outermost *o, char text[PACKET_FIELD_MAX])
 }
 
 static const struct field fields[] = {
-	{ "src", FIELD_ADDRESS, get_src },
-	{ "dst", FIELD_ADDRESS, get_dst },
-	{ "protocol", FIELD_PROTOCOL, get_protocol },
-	{ "ttl", FIELD_NUMBER, get_ttl },
-	{ "tos", FIELD_NUMBER, get_tos },
-	{ "id", FIELD_NUMBER, get_id },
-	{ "df", FIELD_NUMBER, get_df },
-	{ "length", FIELD_NUMBER, get_length },
-	{ "label", FIELD_NUMBER, get_label },
-	{ "sport", FIELD_NUMBER, get_sport },
-	{ "dport", FIELD_NUMBER, get_dport },
-	{ "smac", FIELD_MAC, get_smac },
-	{ "dmac", FIELD_MAC, get_dmac },
-	{ "vlan", FIELD_NUMBER, get_vlan },
-	{ "inner_vlan", FIELD_NUMBER, get_inner_vlan },
+	{ "src", FIELD_ADDRESS, 0, get_src },
+	{ "dst", FIELD_ADDRESS, 0, get_dst },
+	{ "protocol", FIELD_PROTOCOL, 255, get_protocol },
+	{ "ttl", FIELD_NUMBER, 255, get_ttl },
+	{ "tos", FIELD_NUMBER, 255, get_tos },
+	{ "id", FIELD_NUMBER, UINT32_MAX, get_id },
+	{ "df", FIELD_NUMBER, 1, get_df },
+	{ "length", FIELD_NUMBER, 40 + 65535, get_length },
+	{ "label", FIELD_NUMBER, 0xfffff, get_label },
+	{ "sport", FIELD_NUMBER, 65535, get_sport },
+	{ "dport", FIELD_NUMBER, 65535, get_dport },
+	{ "smac", FIELD_MAC, 0, get_smac },
+	{ "dmac", FIELD_MAC, 0, get_dmac },
+	{ "vlan", FIELD_NUMBER, 4095, get_vlan },
+	{ "inner_vlan", FIELD_NUMBER, 4095, get_inner_vlan },
 };
 
 #define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
@@ -158,31 +159,38 @@ int packet_field(const struct packet *p, const char *key, char text[PACKET_FIELD
 	return field->get(&o, text) ? 0 : -ENOENT;
 }
 
-/* Decimal or 0x and hexadecimal digits, to decimal. */
-static int parse_number(const char *key, const char *value,
-			char text[PACKET_FIELD_MAX], struct err *err)
+/* Decimal or 0x and hexadecimal digits, to decimal. -EINVAL: it is neither. */
+static int read_number(const char *value, uint64_t *number)
 {
-	char *end;
-	unsigned long number;
+	bool hex = !strncmp(value, "0x", 2);
+	const char *digits = hex ? value + 2 : value;
+	size_t n = strlen(digits);
 
-	if (!strncmp(value, "0x", 2) && strlen(value) > 2 && strlen(value) <= 10) {
-		number = strtoul(value + 2, &end, 16);
-		if (!*end) {
-			put_number(text, number);
-			return 0;
-		}
-	}
-	if (*value && strlen(value) <= 9 && strspn(value, "0123456789") == strlen(value)) {
-		put_number(text, strtoul(value, NULL, 10));
-		return 0;
-	}
-	return err_set(err, -EINVAL,
-		       "'%s' %s is not a number; allowed: decimal, or 0x and hexadecimal digits",
-		       key, QUOTE(value));
+	if (!n || n > 10 ||
+	    strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789") != n)
+		return -EINVAL;
+	*number = strtoull(digits, NULL, hex ? 16 : 10);
+	return 0;
 }
 
-static int parse_protocol(const char *value, char text[PACKET_FIELD_MAX],
-			  struct err *err)
+static int parse_number(const struct field *field, const char *value,
+			char text[PACKET_FIELD_MAX], struct err *err)
+{
+	uint64_t number;
+
+	if (read_number(value, &number))
+		return err_set(err, -EINVAL,
+			       "'%s' %s is not a number; allowed: decimal, or 0x and hexadecimal digits",
+			       field->key, QUOTE(value));
+	if (number > field->max)
+		return err_set(err, -EINVAL, "'%s' %s is out of range; allowed: 0 to %u",
+			       field->key, QUOTE(value), field->max);
+	put_number(text, number);
+	return 0;
+}
+
+static int parse_protocol(const struct field *field, const char *value,
+			  char text[PACKET_FIELD_MAX], struct err *err)
 {
 	static const struct {
 		const char *word;
@@ -199,8 +207,8 @@ static int parse_protocol(const char *value, char text[PACKET_FIELD_MAX],
 			put_number(text, words[i].number);
 			return 0;
 		}
-	if (!parse_number("protocol", value, text, NULL))
-		return 0;
+	if (strspn(value, "0123456789"))
+		return parse_number(field, value, text, err);
 	return err_set(err, -EINVAL,
 		       "'protocol' %s is not known; allowed: tcp, udp, icmp, icmpv6, ipip, ipv6, gre, or a number",
 		       QUOTE(value));
@@ -247,8 +255,8 @@ int packet_field_parse(const char *key, const char *value,
 	case FIELD_MAC:
 		return parse_mac(key, value, text, err);
 	case FIELD_PROTOCOL:
-		return parse_protocol(value, text, err);
+		return parse_protocol(field, value, text, err);
 	default:
-		return parse_number(key, value, text, err);
+		return parse_number(field, value, text, err);
 	}
 }

@@ -217,7 +217,9 @@ static int read_quoted(struct cursor *c, struct packet *out)
 	c->token = start;
 	if (!*c->at)
 		return err_set(c->err, -EINVAL, "the text has no closing '\"'");
-	c->at++;
+	c->token = ++c->at;
+	if (*c->at && !strchr(" \t\n", *c->at))
+		return err_set(c->err, -EINVAL, "no blank stands behind the text");
 	return packet_copy(bytes, n, out, c->err);
 }
 
@@ -257,22 +259,29 @@ static int read_payload(struct cursor *c, struct packet_spec *spec)
 /* The rest of the text is the packet that an ICMP error quotes. */
 static int read_quote(struct cursor *c, struct packet_spec *spec)
 {
-	_cleanup_packet_spec_ struct packet_spec inner = { 0 };
+	_cleanup_packet_spec_ struct packet_spec inner = { .whole = true };
+	const char *start;
 	size_t at = 0;
 	int rc;
 
 	skip_blanks(c);
+	start = c->at;
 	packet_clear(&spec->payload);
 	rc = packet_spec_parse(c->at, &inner, &at, c->err);
 	c->token = c->at + at;
 	if (rc)
 		return rc;
-	inner.whole = true;
 	rc = packet_build(&inner, &spec->payload, c->err);
 	if (rc)
 		return rc;
-	if (spec->quoted && spec->quoted < spec->payload.size)
+	c->token = start;
+	if (spec->quoted > spec->payload.size)
+		return err_set(c->err, -EINVAL,
+			       "the quoted packet has %zu bytes, and 'quoted' is %u",
+			       spec->payload.size, spec->quoted);
+	if (spec->quoted)
 		spec->payload.size = spec->quoted;
+	spec->has_quote = true;
 	c->at += strlen(c->at);
 	return 0;
 }
@@ -280,10 +289,28 @@ static int read_quote(struct cursor *c, struct packet_spec *spec)
 static int check_allowed(struct cursor *c, const struct packet_spec *spec,
 			 const struct spec_key *key)
 {
+	if (key->uses & USE_FRAME && spec->whole)
+		return err_set(c->err, -EINVAL,
+			       "key '%s' is of the frame; allowed: not in a quoted packet",
+			       key->key);
 	if (key->uses & spec_key_use(spec))
 		return 0;
 	return err_set(c->err, -EINVAL, "key '%s' is not for %s; allowed: %s", key->key,
 		       spec_use_name(spec), spec_uses_text(key->uses));
+}
+
+/* Of the keys that say what the packet carries one can stand. */
+static int check_payload(struct cursor *c, struct packet_spec *spec,
+			 const struct spec_key *key)
+{
+	if (key->kind == SPEC_WORD)
+		return 0;
+	if (spec->has_payload)
+		return err_set(c->err, -EINVAL,
+			       "key '%s' stands beside another payload; allowed: one of payload, bytes, quote",
+			       key->key);
+	spec->has_payload = true;
+	return 0;
 }
 
 static int set_key(struct cursor *c, struct packet_spec *spec,
@@ -340,6 +367,9 @@ static int read_key(struct cursor *c, struct packet_spec *spec, uint64_t *seen)
 	if (*seen & bit)
 		return err_set(c->err, -EINVAL, "key '%s' stands twice", key->key);
 	*seen |= bit;
+	rc = check_payload(c, spec, key);
+	if (rc)
+		return rc;
 	c->at += n;
 	if (*c->at != '=')
 		return set_key(c, spec, key, false);
@@ -350,9 +380,10 @@ static int read_key(struct cursor *c, struct packet_spec *spec, uint64_t *seen)
 static void set_defaults(struct packet_spec *spec)
 {
 	*spec = (struct packet_spec){
+		.whole = spec->whole,
 		.smac = PACKET_ROUTER_MAC, .dmac = PACKET_OUR_MAC,
 		.ttl = 64, .tcp_flags = 0x10, .seq = 1, .window = 65535,
-		.icmp_word = "echo",
+		.icmp_word = "echo", .icmp_code = SPEC_UNSET,
 		.version = SPEC_UNSET, .ihl = SPEC_UNSET, .ip_length = SPEC_UNSET,
 		.ip_check = SPEC_UNSET, .l4_check = SPEC_UNSET,
 	};
@@ -369,6 +400,8 @@ static int finish(struct cursor *c, struct packet_spec *spec)
 			       "the addresses have no ports; allowed: with tcp and udp only for later fragments");
 	if (spec->protocol == SPEC_PROTOCOL_NONE)
 		return err_set(c->err, -EINVAL, "it is 'ip' without 'protocol=NUMBER'");
+	if (spec->quoted && !spec->has_quote)
+		return err_set(c->err, -EINVAL, "it has 'quoted' without 'quote=PACKET'");
 	if (spec->src.family == AF_INET6 && !spec->fragment && spec->id)
 		return err_set(c->err, -EINVAL,
 			       "IPv6 has an id in fragments only; allowed: 'frag=OFFSET' with it");

@@ -38,17 +38,22 @@ struct packet_spec {
 	uint32_t seq, ack;
 	uint16_t window;
 	const char *icmp_word; /* a type whose number the family decides */
-	uint8_t icmp_type, icmp_code;
+	uint8_t icmp_type;
+	int icmp_code; /* SPEC_UNSET: the word's, else 0 */
 	uint32_t icmp_rest;
 	bool whole; /* an IP packet without Ethernet: what an ICMP error quotes */
 	uint32_t quoted; /* bytes of it; 0: all */
+	bool has_payload, has_quote;
 	struct packet payload;
 	/* Not as it should be; SPEC_UNSET: as it should be. */
 	int version, ihl, ip_length, ip_check, l4_check;
 	uint32_t pad, cut;
 };
 
-/* Reads from text; *at as packet_from_text(). The caller clears *out always. */
+/*
+ * Reads from text, the packet alone when out->whole is set; *at as
+ * packet_from_text(). The caller clears *out always.
+ */
 int packet_spec_parse(const char *text, struct packet_spec *out, size_t *at,
 		      struct err *err);
 void packet_spec_clear(struct packet_spec *spec);

@@ -261,10 +261,12 @@ int spec_finish_icmp(struct packet_spec *spec, struct err *err)
 		if (strcmp(spec->icmp_word, icmp_types[i].word))
 			continue;
 		spec->icmp_type = v4 ? icmp_types[i].v4.type : icmp_types[i].v6.type;
-		if (!spec->icmp_code)
+		if (spec->icmp_code == SPEC_UNSET)
 			spec->icmp_code = v4 ? icmp_types[i].v4.code :
 					       icmp_types[i].v6.code;
 	}
+	if (spec->icmp_code == SPEC_UNSET)
+		spec->icmp_code = 0;
 	return 0;
 }
 
@@ -299,7 +301,7 @@ const struct spec_key spec_keys[] = {
 	{ "protocol", USE_IP, false, SPEC_WORD, set_protocol, "protocol=NUMBER" },
 	{ "payload", USE_ANY, false, SPEC_PAYLOAD, NULL,
 	  "payload=\"TEXT\" or payload=0xHEX" },
-	{ "bytes", USE_ANY, false, SPEC_WORD, set_bytes, "bytes=NUMBER" },
+	{ "bytes", USE_ANY, false, SPEC_LENGTH, set_bytes, "bytes=NUMBER" },
 	{ "ttl", USE_ANY, false, SPEC_WORD, set_ttl, "ttl=NUMBER" },
 	{ "tos", USE_ANY, false, SPEC_WORD, set_tos, "tos=NUMBER" },
 	{ "id", USE_ANY, false, SPEC_WORD, set_id, "id=NUMBER" },
@@ -308,9 +310,10 @@ const struct spec_key spec_keys[] = {
 	{ "options", USE_4, false, SPEC_WORD, set_options, "options=HEX" },
 	{ "label", USE_6, false, SPEC_WORD, set_label, "label=NUMBER" },
 	{ "ext", USE_6, false, SPEC_WORD, set_ext, "ext=hop,dest,routing,ah" },
-	{ "vlan", USE_ANY, false, SPEC_WORD, set_vlan, "vlan=ID or vlan=OUTER,INNER" },
-	{ "smac", USE_ANY, false, SPEC_WORD, set_smac, "smac=MAC" },
-	{ "dmac", USE_ANY, false, SPEC_WORD, set_dmac, "dmac=MAC" },
+	{ "vlan", USE_ANY | USE_FRAME, false, SPEC_WORD, set_vlan,
+	  "vlan=ID or vlan=OUTER,INNER" },
+	{ "smac", USE_ANY | USE_FRAME, false, SPEC_WORD, set_smac, "smac=MAC" },
+	{ "dmac", USE_ANY | USE_FRAME, false, SPEC_WORD, set_dmac, "dmac=MAC" },
 	{ "pad", USE_ANY, false, SPEC_WORD, set_pad, "pad=BYTES" },
 	{ "cut", USE_ANY, false, SPEC_WORD, set_cut, "cut=BYTES" },
 	{ "version", USE_ANY, false, SPEC_WORD, set_version, "version=NUMBER" },

@@ -30,10 +30,13 @@ enum spec_use {
 	USE_ICMP = USE_ICMP4 | USE_ICMP6,
 	USE_IP = USE_IP4 | USE_IP6,
 	USE_CHECK = USE_ANY & ~(USE_IP4 | USE_IP6),
+	USE_FRAME = 1 << 8, /* beside the others: not in a quoted packet */
 };
 
+/* All but SPEC_WORD say what the packet carries, which one key can. */
 enum spec_kind {
 	SPEC_WORD,    /* set() gets it */
+	SPEC_LENGTH,  /* the same */
 	SPEC_PAYLOAD, /* text in quotes, or 0x and digits */
 	SPEC_QUOTE,   /* the rest of the text, a packet */
 };
