@@ -5,6 +5,8 @@
  * A step returns 0 to go on, a positive XDP action when it has decided, or
  * minus a drop reason. Only fairlead() turns that into counters and a verdict.
  */
+#include <stddef.h>
+
 #include <linux/bpf.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
@@ -380,18 +382,21 @@ static __always_inline int rare(struct xdp_md *ctx, __u32 *vip)
 SEC("xdp.frags")
 int fairlead(struct xdp_md *ctx)
 {
-	const struct ethhdr *eth = (void *)(long)ctx->data;
+	const void *eth = (void *)(long)ctx->data;
+	__be16 ethertype;
 	__u32 vip = 0;
 	int verdict;
 
-	if ((void *)(eth + 1) > packet_end(ctx))
-		verdict = XDP_PASS;
-	else if (eth->h_proto == bpf_htons(ETH_P_IP))
+	if (eth + sizeof(struct ethhdr) > packet_end(ctx))
+		return XDP_PASS;
+	/* struct ethhdr is packed: it would be read byte by byte. */
+	ethertype = *(const __be16 *)(eth + offsetof(struct ethhdr, h_proto));
+	if (ethertype == bpf_htons(ETH_P_IP))
 		verdict = plain(ctx, false);
-	else if (eth->h_proto == bpf_htons(ETH_P_IPV6))
+	else if (ethertype == bpf_htons(ETH_P_IPV6))
 		verdict = plain(ctx, true);
 	else
-		verdict = is_vlan(eth->h_proto) ? PACKET_RARE : XDP_PASS;
+		verdict = is_vlan(ethertype) ? PACKET_RARE : XDP_PASS;
 
 	if (verdict == PACKET_RARE)
 		verdict = rare(ctx, &vip);

@@ -34,54 +34,48 @@ struct plain {
 
 #define IP4_PLAIN 0x45 /* version 4, five words */
 
-/* Of a TCP packet in the middle of a connection, and of its SYN. */
-static __always_inline bool plain_tcp_flags(__u8 flags, bool *syn)
+/* The ports, the first of the header; false: not plain. */
+static __always_inline bool plain_l4(const void *l4, __u8 protocol, __u32 l4_len,
+				     struct pkt *pkt, struct plain *p)
 {
-	*syn = (flags & TCP_FLAGS_MASK) == TCP_SYN;
-	return *syn || (flags & (TCP_ACK | TCP_SYN | TCP_FIN | TCP_RST)) == TCP_ACK;
-}
+	__u8 flags;
 
-static __always_inline bool plain_l4(struct xdp_md *ctx, const void *l4, __u8 protocol,
-				     __u32 l4_len, struct pkt *pkt, struct plain *p)
-{
-	const struct tcphdr *tcp = l4;
-
-	pkt->syn = false;
-	if (protocol == IPPROTO_UDP) {
-		if (l4 + sizeof(struct udphdr) > packet_end(ctx) ||
-		    l4_len < sizeof(struct udphdr))
-			return false;
-		p->ports = *(const __u32 *)l4;
-		return true;
-	}
-	if (protocol != IPPROTO_TCP || (void *)(tcp + 1) > packet_end(ctx) ||
-	    l4_len < sizeof(*tcp))
-		return false;
 	p->ports = *(const __u32 *)l4;
-	return plain_tcp_flags(((const __u8 *)tcp)[13], &pkt->syn);
+	pkt->syn = false;
+	if (protocol != IPPROTO_TCP)
+		return protocol == IPPROTO_UDP && l4_len >= sizeof(struct udphdr);
+	if (l4_len < sizeof(struct tcphdr))
+		return false;
+	/* In the middle of a connection, or its SYN. */
+	flags = ((const __u8 *)l4)[13];
+	if ((flags & (TCP_ACK | TCP_SYN | TCP_FIN | TCP_RST)) == TCP_ACK)
+		return true;
+	pkt->syn = true;
+	return (flags & TCP_FLAGS_MASK) == TCP_SYN;
 }
 
+/*
+ * The frame is asked once for all the headers that a TCP packet has: Ethernet's
+ * shortest frame has them. What is shorter goes the long way.
+ */
 static __always_inline bool plain_read4(struct xdp_md *ctx, struct pkt *pkt,
 					struct plain *p)
 {
 	const struct iphdr *ip = packet_l3(ctx);
+	__u64 addresses;
 
-	if ((void *)(ip + 1) > packet_end(ctx) || *(const __u8 *)ip != IP4_PLAIN ||
+	if ((void *)(ip + 1) + sizeof(struct tcphdr) > packet_end(ctx) ||
+	    *(const __u8 *)ip != IP4_PLAIN ||
 	    ip->frag_off & bpf_htons(IP4_MORE_FRAGMENTS | IP4_OFFSET_MASK))
 		return false;
 	pkt->ip_len = bpf_ntohs(ip->tot_len);
-	if ((void *)ip + pkt->ip_len > packet_end(ctx) || pkt->ip_len < sizeof(*ip))
+	if ((void *)ip + pkt->ip_len > packet_end(ctx) || pkt->ip_len < sizeof(*ip) ||
+	    !plain_l4(ip + 1, ip->protocol, pkt->ip_len - sizeof(*ip), pkt, p))
 		return false;
 	pkt->tos = ip->tos;
-	if (!plain_l4(ctx, ip + 1, ip->protocol, pkt->ip_len - sizeof(*ip), pkt, p))
-		return false;
-	pkt->key4 = (struct flow_key4){
-		.src = ip->saddr,
-		.dst = ip->daddr,
-		.sport = p->ports,
-		.dport = p->ports >> 16,
-		.protocol = ip->protocol,
-	};
+	addresses = load64(&ip->saddr);
+	pkt->key4.protocol = ip->protocol;
+	__builtin_memcpy(&pkt->key4, &addresses, sizeof(addresses));
 	return true;
 }
 
@@ -89,24 +83,23 @@ static __always_inline bool plain_read6(struct xdp_md *ctx, struct pkt *pkt,
 					struct plain *p)
 {
 	const struct ipv6hdr *ip = packet_l3(ctx);
+	__u64 *src = (__u64 *)pkt->key6.src, *dst = (__u64 *)pkt->key6.dst;
 	__u32 length;
 
-	if ((void *)(ip + 1) > packet_end(ctx) || *(const __u8 *)ip >> 4 != 6)
+	if ((void *)(ip + 1) + sizeof(struct tcphdr) > packet_end(ctx) ||
+	    *(const __u8 *)ip >> 4 != 6)
 		return false;
 	length = sizeof(*ip) + bpf_ntohs(ip->payload_len);
-	if ((void *)ip + length > packet_end(ctx))
+	if ((void *)ip + length > packet_end(ctx) ||
+	    !plain_l4(ip + 1, ip->nexthdr, length - sizeof(*ip), pkt, p))
 		return false;
 	pkt->ip_len = length;
 	pkt->tos = bpf_ntohs(*(__be16 *)ip) >> 4;
-	if (!plain_l4(ctx, ip + 1, ip->nexthdr, length - sizeof(*ip), pkt, p))
-		return false;
-	pkt->key6 = (struct flow_key6){
-		.sport = p->ports,
-		.dport = p->ports >> 16,
-		.protocol = ip->nexthdr,
-	};
-	__builtin_memcpy(pkt->key6.src, &ip->saddr, sizeof(pkt->key6.src));
-	__builtin_memcpy(pkt->key6.dst, &ip->daddr, sizeof(pkt->key6.dst));
+	pkt->key6.protocol = ip->nexthdr;
+	src[0] = load64(&ip->saddr);
+	src[1] = load64((void *)&ip->saddr + 8);
+	dst[0] = load64(&ip->daddr);
+	dst[1] = load64((void *)&ip->daddr + 8);
 	return true;
 }
 
@@ -238,12 +231,40 @@ static __always_inline void plain_add6(struct flow_set6 *set, const struct pkt *
 	set->backend[way] = pkt->backend_id;
 }
 
+/* The whole key, which known flows in the sets need no more than pieces of. */
+static __always_inline struct flow_key4 plain_key4(const struct pkt *pkt,
+						   const struct plain *p)
+{
+	return (struct flow_key4){
+		.src = pkt->key4.src,
+		.dst = pkt->key4.dst,
+		.sport = p->ports,
+		.dport = p->ports >> 16,
+		.protocol = pkt->key4.protocol,
+	};
+}
+
+static __always_inline struct flow_key6 plain_key6(const struct pkt *pkt,
+						   const struct plain *p)
+{
+	struct flow_key6 key = pkt->key6;
+
+	key.sport = p->ports;
+	key.dport = p->ports >> 16;
+	__builtin_memset(key.pad, 0, sizeof(key.pad));
+	return key;
+}
+
 /* The table's choice for a connection that opens. */
 static __always_inline const struct backend *plain_choose(struct pkt *pkt, bool v6,
 							  const struct plain *p)
 {
 	if (!pkt->syn || p->vip.flags & (VIP_CAP | VIP_HASH_MODE))
 		return NULL;
+	if (v6)
+		pkt->key6 = plain_key6(pkt, p);
+	else
+		pkt->key4 = plain_key4(pkt, p);
 	if (table_find(p->vip.table, table_hash_tuple(pkt, v6), &pkt->backend_id, NULL))
 		return NULL;
 	pkt->new_flow = true;
@@ -307,8 +328,8 @@ static __always_inline const struct backend *plain_flow_lru(struct pkt *pkt, boo
 							    struct plain *p)
 {
 	/* Copies: the helpers want an address, and pkt has none. */
-	struct flow_key4 key4 = pkt->key4;
-	struct flow_key6 key6 = pkt->key6;
+	struct flow_key4 key4 = plain_key4(pkt, p);
+	struct flow_key6 key6 = plain_key6(pkt, p);
 	void *key = v6 ? (void *)&key6 : (void *)&key4;
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct flow *flow = flow_lru_find(key, v6, cpu), first = { 0 };
