@@ -156,14 +156,14 @@ static __always_inline int encap_as(struct xdp_md *ctx, const struct pkt *pkt,
 	__u32 total_len = pkt->ip_len + ip_size + gue_size;
 	void *data, *ip;
 
-	if (total_len > backend->mtu)
+	if (unlikely(total_len > backend->mtu))
 		return -DROP_REASON_TOO_BIG;
-	if (bpf_xdp_adjust_head(ctx, -(int)(ip_size + gue_size)))
+	if (unlikely(bpf_xdp_adjust_head(ctx, -(int)(ip_size + gue_size))))
 		return -DROP_REASON_HEADROOM;
 
 	data = (void *)(long)ctx->data;
 	ip = data + sizeof(struct ethhdr);
-	if (ip + ip_size + gue_size > packet_end(ctx))
+	if (unlikely(ip + ip_size + gue_size > packet_end(ctx)))
 		return -DROP_REASON_HEADROOM;
 
 	encap_macs(data, backend);
@@ -174,7 +174,7 @@ static __always_inline int encap_as(struct xdp_md *ctx, const struct pkt *pkt,
 	if (gue)
 		encap_gue(ip + ip_size, backend, pkt->ip_len + gue_size,
 			  inner_protocol, entropy);
-	return encap_ends(ctx, ip, total_len) ?
+	return likely(encap_ends(ctx, ip, total_len)) ?
 		       0 :
 		       encap_trim(ctx, sizeof(struct ethhdr) + total_len);
 }

@@ -391,16 +391,16 @@ int fairlead(struct xdp_md *ctx)
 		return XDP_PASS;
 	/* struct ethhdr is packed: it would be read byte by byte. */
 	ethertype = *(const __be16 *)(eth + offsetof(struct ethhdr, h_proto));
-	if (ethertype == bpf_htons(ETH_P_IP))
+	if (likely(ethertype == bpf_htons(ETH_P_IP)))
 		verdict = plain(ctx, false);
 	else if (ethertype == bpf_htons(ETH_P_IPV6))
 		verdict = plain(ctx, true);
 	else
 		verdict = is_vlan(ethertype) ? PACKET_RARE : XDP_PASS;
 
-	if (verdict == PACKET_RARE)
+	if (unlikely(verdict == PACKET_RARE))
 		verdict = rare(ctx, &vip);
-	if (verdict < 0) {
+	if (unlikely(verdict < 0)) {
 		stats_dropped(ctx, vip, -verdict);
 		return XDP_DROP;
 	}

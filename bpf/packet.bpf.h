@@ -29,6 +29,10 @@
 #include "abi.h"
 #include "drop_reasons.h"
 
+/* What most packets do, for the layout of the code: they fall through. */
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
 #define IP4_DONT_FRAGMENT 0x4000
 #define IP4_MORE_FRAGMENTS 0x2000
 #define IP4_OFFSET_MASK 0x1fff

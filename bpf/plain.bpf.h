@@ -42,13 +42,13 @@ static __always_inline bool plain_l4(const void *l4, __u8 protocol, __u32 l4_len
 
 	p->ports = *(const __u32 *)l4;
 	pkt->syn = false;
-	if (protocol != IPPROTO_TCP)
+	if (unlikely(protocol != IPPROTO_TCP))
 		return protocol == IPPROTO_UDP && l4_len >= sizeof(struct udphdr);
-	if (l4_len < sizeof(struct tcphdr))
+	if (unlikely(l4_len < sizeof(struct tcphdr)))
 		return false;
 	/* In the middle of a connection, or its SYN. */
 	flags = ((const __u8 *)l4)[13];
-	if ((flags & (TCP_ACK | TCP_SYN | TCP_FIN | TCP_RST)) == TCP_ACK)
+	if (likely((flags & (TCP_ACK | TCP_SYN | TCP_FIN | TCP_RST)) == TCP_ACK))
 		return true;
 	pkt->syn = true;
 	return (flags & TCP_FLAGS_MASK) == TCP_SYN;
@@ -64,13 +64,14 @@ static __always_inline bool plain_read4(struct xdp_md *ctx, struct pkt *pkt,
 	const struct iphdr *ip = packet_l3(ctx);
 	__u64 addresses;
 
-	if ((void *)(ip + 1) + sizeof(struct tcphdr) > packet_end(ctx) ||
-	    *(const __u8 *)ip != IP4_PLAIN ||
-	    ip->frag_off & bpf_htons(IP4_MORE_FRAGMENTS | IP4_OFFSET_MASK))
+	if (unlikely((void *)(ip + 1) + sizeof(struct tcphdr) > packet_end(ctx) ||
+		     *(const __u8 *)ip != IP4_PLAIN ||
+		     ip->frag_off & bpf_htons(IP4_MORE_FRAGMENTS | IP4_OFFSET_MASK)))
 		return false;
 	pkt->ip_len = bpf_ntohs(ip->tot_len);
-	if ((void *)ip + pkt->ip_len > packet_end(ctx) || pkt->ip_len < sizeof(*ip) ||
-	    !plain_l4(ip + 1, ip->protocol, pkt->ip_len - sizeof(*ip), pkt, p))
+	if (unlikely((void *)ip + pkt->ip_len > packet_end(ctx) ||
+		     pkt->ip_len < sizeof(*ip) ||
+		     !plain_l4(ip + 1, ip->protocol, pkt->ip_len - sizeof(*ip), pkt, p)))
 		return false;
 	pkt->tos = ip->tos;
 	addresses = load64(&ip->saddr);
@@ -134,7 +135,7 @@ static __always_inline const struct backend *plain_backend(__u32 id, bool syn)
 	const __u8 mask = wanted | BACKEND_DOWN | (syn ? BACKEND_DRAINING : 0);
 	const struct backend *backend = bpf_map_lookup_elem(&backends, &id);
 
-	return backend && (backend->flags & mask) == wanted ? backend : NULL;
+	return likely(backend && (backend->flags & mask) == wanted) ? backend : NULL;
 }
 
 /* False: there is more to ask than whether the entry lives. */
@@ -144,7 +145,7 @@ static __always_inline bool plain_refresh(__u16 *stamp, const __u16 *stamps, boo
 	__u16 fresh = FLOW_STAMP(p->now + p->vip.idle, FLOW_CONFIRMED);
 	__u16 old = *stamp;
 
-	if ((old & ~FLOW_GUESS) == fresh)
+	if (likely((old & ~FLOW_GUESS) == fresh))
 		return true;
 	/* Silent for long, so that others may know better; or about to end. */
 	if (FLOW_LEFT(old, p->now) + FLOW_FRESH < p->vip.idle && old & FLOW_CONFIRMED)
@@ -284,7 +285,7 @@ static __always_inline const struct backend *plain_flow4(struct pkt *pkt,
 	if (!set)
 		return NULL;
 	found = plain_find4(set, pkt, p);
-	if (found.way >= FLOW_WAYS) {
+	if (unlikely(found.way >= FLOW_WAYS)) {
 		backend = plain_choose(pkt, false, p);
 		if (backend)
 			plain_add4(set, pkt, p);
@@ -310,7 +311,7 @@ static __always_inline const struct backend *plain_flow6(struct pkt *pkt,
 	if (!set)
 		return NULL;
 	found = plain_find6(set, pkt, p);
-	if (found.way >= FLOW_WAYS) {
+	if (unlikely(found.way >= FLOW_WAYS)) {
 		backend = plain_choose(pkt, true, p);
 		if (backend)
 			plain_add6(set, pkt, p);
@@ -353,13 +354,13 @@ static __always_inline const struct backend *plain_flow_lru(struct pkt *pkt, boo
 static __always_inline int plain(struct xdp_md *ctx, bool v6)
 {
 	const struct backend *backend;
-	struct plain p;
-	struct pkt pkt;
+	struct plain p = { 0 };
+	struct pkt pkt = { 0 };
 	int err, verdict;
 
-	if (v6 ? !plain_read6(ctx, &pkt, &p) : !plain_read4(ctx, &pkt, &p))
+	if (unlikely(v6 ? !plain_read6(ctx, &pkt, &p) : !plain_read4(ctx, &pkt, &p)))
 		return PACKET_RARE;
-	if (!plain_vip(&pkt, v6, &p))
+	if (unlikely(!plain_vip(&pkt, v6, &p)))
 		return plain_not_vip(&pkt, v6);
 	pkt.vip_id = p.vip.id;
 	pkt.new_flow = false;
@@ -368,7 +369,7 @@ static __always_inline int plain(struct xdp_md *ctx, bool v6)
 		backend = plain_flow_lru(&pkt, v6, &p);
 	else
 		backend = v6 ? plain_flow6(&pkt, &p) : plain_flow4(&pkt, &p);
-	if (!backend)
+	if (unlikely(!backend))
 		return PACKET_RARE;
 	verdict = egress_find(ctx, backend->ifindex);
 	if (verdict < 0)
@@ -376,7 +377,7 @@ static __always_inline int plain(struct xdp_md *ctx, bool v6)
 	err = encap_packet(ctx, &pkt, backend, v6);
 	if (err == -DROP_REASON_TOO_BIG || err == -DROP_REASON_HEADROOM)
 		return PACKET_RARE;
-	if (err)
+	if (unlikely(err))
 		return err;
 	stats_forwarded(&pkt);
 	return verdict;

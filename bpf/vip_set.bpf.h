@@ -33,7 +33,7 @@ static __always_inline bool vip_set_find4(__u64 key, struct vip_brief *vip)
 		return false;
 #pragma unroll
 	for (int way = 0; way < VIP_WAYS; way++) {
-		if (set->key[way] == key) {
+		if (likely(set->key[way] == key)) {
 			*vip = set->vip[way];
 			return true;
 		}
@@ -52,8 +52,8 @@ static __always_inline bool vip_set_find6(const __u64 *addr, __u64 service,
 		return false;
 #pragma unroll
 	for (int way = 0; way < VIP_WAYS; way++) {
-		if (set->service[way] == service && set->addr[0][way] == addr[0] &&
-		    set->addr[1][way] == addr[1]) {
+		if (likely(set->service[way] == service && set->addr[0][way] == addr[0] &&
+			   set->addr[1][way] == addr[1])) {
 			*vip = set->vip[way];
 			return true;
 		}
