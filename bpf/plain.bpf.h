@@ -161,7 +161,7 @@ static __always_inline bool plain_refresh(__u16 *stamp, const __u16 *stamps, boo
 /* What a set has of a flow. */
 struct plain_way {
 	__u32 way; /* FLOW_WAYS: nothing */
-	bool other; /* the port only */
+	__u64 other; /* 0: all of the flow is there, and not its port only */
 };
 
 static __always_inline struct plain_way plain_find4(const struct flow_set4 *set,
@@ -171,10 +171,9 @@ static __always_inline struct plain_way plain_find4(const struct flow_set4 *set,
 	struct plain_way found = { .way = lanes_find(load64(set->sport), p->ports) };
 	__u32 way = found.way & (FLOW_WAYS - 1);
 
-	if (found.way < FLOW_WAYS)
-		found.other = set->src[way] != pkt->key4.src ||
-			      set->dport[way] != p->ports >> 16 ||
-			      set->vip[way] != p->vip.id;
+	/* One branch for all that can differ. */
+	found.other = (set->src[way] ^ pkt->key4.src) |
+		      (set->dport[way] ^ p->ports >> 16) | (set->vip[way] ^ p->vip.id);
 	return found;
 }
 
@@ -186,10 +185,8 @@ static __always_inline struct plain_way plain_find6(const struct flow_set6 *set,
 	const __u64 *src = (const __u64 *)pkt->key6.src;
 	__u32 way = found.way & (FLOW_WAYS - 1);
 
-	if (found.way < FLOW_WAYS)
-		found.other = set->src[way][0] != src[0] || set->src[way][1] != src[1] ||
-			      set->dport[way] != p->ports >> 16 ||
-			      set->vip[way] != p->vip.id;
+	found.other = (set->src[way][0] ^ src[0]) | (set->src[way][1] ^ src[1]) |
+		      (set->dport[way] ^ p->ports >> 16) | (set->vip[way] ^ p->vip.id);
 	return found;
 }
 

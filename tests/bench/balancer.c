@@ -148,7 +148,7 @@ static int set_brief4(struct balancer *balancer, const struct vip_key4 *key,
 
 	memcpy(&set.key[0], key, sizeof(set.key[0]));
 	memcpy(&set.vip[0], vip, sizeof(set.vip[0]));
-	index = flow_mix_index(flow_mix(MIX_KEY, set.key[0], 0), VIP_SET_BITS);
+	index = vip_mix4(MIX_KEY, set.key[0]);
 	return update(balancer->skel->maps.vip_sets4, &index, &set, err);
 }
 
@@ -156,7 +156,7 @@ static int set_brief6(struct balancer *balancer, const struct vip_key6 *key,
 		      const struct vip *vip, struct err *err)
 {
 	struct vip_set6 set = { 0 };
-	__u64 addr[2], mix;
+	__u64 addr[2];
 	uint32_t index;
 
 	memcpy(addr, key->addr, sizeof(addr));
@@ -164,8 +164,7 @@ static int set_brief6(struct balancer *balancer, const struct vip_key6 *key,
 	set.addr[0][0] = addr[0];
 	set.addr[1][0] = addr[1];
 	set.service[0] = key->port | (uint64_t)key->protocol << 16;
-	mix = flow_mix(MIX_KEY, flow_mix_address(MIX_KEY, addr) ^ set.service[0], 0);
-	index = flow_mix_index(mix, VIP_SET_BITS);
+	index = vip_mix6(MIX_KEY, addr, set.service[0]);
 	return update(balancer->skel->maps.vip_sets6, &index, &set, err);
 }
 
