@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a VIP may say of its packets beside where they go. */
 #include <netinet/in.h>
+#include <time.h>
 
 #include "scenario.h"
 
@@ -9,7 +10,7 @@
 #define OTHER_FLOW .sport = 40001
 #define FLAGS(flags) .tcp_flags = (flags)
 #define JUNK(flags) { .in = { FLAGS(flags) }, DROPPED(TCP_FLAGS), .vip = V_WEB4 }
-#define IDLE_TICKS 100
+#define IDLE_TICKS 16 /* of 2^30 ns */
 
 static void table_leads_to_next(struct world *world)
 {
@@ -67,8 +68,21 @@ static void ends_idle(struct vip *vip)
 	vip->udp_idle = IDLE_TICKS;
 }
 
+/* A kernel that has only just begun knows no time so long ago: it gets older. */
+static void kernel_is_older_than(uint32_t ticks)
+{
+	const struct timespec step = { .tv_nsec = 100000000 };
+	struct timespec now;
+
+	while (clock_gettime(CLOCK_MONOTONIC, &now) == 0 &&
+	       (now.tv_sec * 1000000000ULL + now.tv_nsec) >> 30 <= ticks)
+		nanosleep(&step, NULL);
+}
+
+/* Flows that begin now can be made to look idle. */
 static void idle_flows_end(struct world *world)
 {
+	kernel_is_older_than(IDLE_TICKS + 1);
 	world_vips(world, ends_idle);
 }
 
