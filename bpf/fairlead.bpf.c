@@ -109,8 +109,10 @@ static __always_inline int vip_admits(const struct pkt *pkt, bool v6)
 static __noinline int too_big4(struct xdp_md *ctx, struct pkt *pkt,
 			       const struct backend *backend)
 {
-	if (!pkt->df && pkt->vip.id && pkt->vip.flags & VIP_OVERSIZE &&
-	    backend->encap != ENCAP_L2 && !(backend->flags & BACKEND_OUTER_V6))
+	bool allowed = pkt->vip.id ? pkt->vip.flags & VIP_OVERSIZE : pkt->oversize;
+
+	if (!pkt->df && allowed && backend->encap != ENCAP_L2 &&
+	    !(backend->flags & BACKEND_OUTER_V6))
 		return encap_other4(ctx, pkt, backend, true);
 	return icmp_too_big(ctx, pkt, backend->mtu - encap_overhead(backend, false), false);
 }
@@ -223,6 +225,7 @@ static __always_inline int find_fragment(struct pkt *pkt, bool v6)
 	}
 	pkt->vip_id = note->vip;
 	pkt->backend_id = note->backend;
+	pkt->oversize = note->oversize;
 	return v6 ? RARE_DELIVER6 : RARE_DELIVER4;
 }
 
