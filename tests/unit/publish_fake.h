@@ -344,6 +344,23 @@ void kmap_wait_for_packets(void)
 {
 }
 
+/* Tables are known here by their digests, so none has owners to hand on. */
+int kmap_lines_read(int fd, void *lines, size_t n)
+{
+	fake_of_fd(fd);
+	memset(lines, 0, n * sizeof(struct table_line));
+	return 0;
+}
+
+int kmap_lines_write(int fd, __u32 first, const void *lines, size_t n)
+{
+	(void)first;
+	(void)lines;
+	(void)n;
+	fake_of_fd(fd);
+	return 0;
+}
+
 int kmap_table_create(const void *lines, size_t n)
 {
 	const struct table_line *line = lines;
