@@ -137,7 +137,7 @@ static __noinline int encap_trim(struct xdp_md *ctx, __u32 length)
 static __always_inline bool encap_ends(struct xdp_md *ctx, const void *packet,
 				       __u32 length)
 {
-	return packet + length == packet_end(ctx);
+	return packet_rest(ctx, packet) == length;
 }
 
 /*

@@ -75,6 +75,16 @@ static __always_inline void *packet_end(const struct xdp_md *ctx)
 	return (void *)(long)ctx->data_end;
 }
 
+/*
+ * How much of the first page lies behind p. A difference and a comparison of
+ * numbers: to the verifier of Linux 6.12 and before, a length that was swapped has no
+ * bound, so that it cannot be added to a packet pointer.
+ */
+static __always_inline __u64 packet_rest(const struct xdp_md *ctx, const void *p)
+{
+	return packet_end(ctx) - (void *)p;
+}
+
 static __always_inline void *packet_l3(const struct xdp_md *ctx)
 {
 	return (void *)(long)ctx->data + sizeof(struct ethhdr);

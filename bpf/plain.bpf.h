@@ -69,7 +69,7 @@ static __always_inline bool plain_read4(struct xdp_md *ctx, struct pkt *pkt,
 		     ip->frag_off & bpf_htons(IP4_MORE_FRAGMENTS | IP4_OFFSET_MASK)))
 		return false;
 	pkt->ip_len = bpf_ntohs(ip->tot_len);
-	if (unlikely((void *)ip + pkt->ip_len > packet_end(ctx) ||
+	if (unlikely(packet_rest(ctx, ip) < pkt->ip_len ||
 		     pkt->ip_len < sizeof(*ip) ||
 		     !plain_l4(ip + 1, ip->protocol, pkt->ip_len - sizeof(*ip), pkt, p)))
 		return false;
@@ -91,7 +91,7 @@ static __always_inline bool plain_read6(struct xdp_md *ctx, struct pkt *pkt,
 	    *(const __u8 *)ip >> 4 != 6)
 		return false;
 	length = sizeof(*ip) + bpf_ntohs(ip->payload_len);
-	if ((void *)ip + length > packet_end(ctx) ||
+	if (packet_rest(ctx, ip) < length ||
 	    !plain_l4(ip + 1, ip->nexthdr, length - sizeof(*ip), pkt, p))
 		return false;
 	pkt->ip_len = length;
