@@ -14,6 +14,7 @@
 #include "clock.bpf.h"
 #include "flow_lru.bpf.h"
 #include "flow_set.bpf.h"
+#include "fragment.bpf.h"
 #include "maps.bpf.h"
 #include "packet.bpf.h"
 
@@ -56,9 +57,11 @@ static __always_inline bool ct_has_entry(const struct ct *ct)
 	return ct->lru || ct->way < FLOW_WAYS;
 }
 
+/* Hashed fragments of an address are one flow, whichever of its VIPs takes them. */
 static __always_inline bool ct_is_lru(const struct pkt *pkt)
 {
-	return flow_form == FLOW_FORM_LRU || pkt->vip.flags & VIP_WIDE;
+	return flow_form == FLOW_FORM_LRU || pkt->vip.flags & VIP_WIDE ||
+	       fragment_is_hashed(pkt);
 }
 
 /* False: not in the set. A way without a backend is nobody's. */

@@ -77,6 +77,8 @@ static __always_inline bool plain_read4(struct xdp_md *ctx, struct pkt *pkt,
 	addresses = load64(&ip->saddr);
 	pkt->key4.protocol = ip->protocol;
 	__builtin_memcpy(&pkt->key4, &addresses, sizeof(addresses));
+	pkt->key4.sport = p->ports;
+	pkt->key4.dport = p->ports >> 16;
 	return true;
 }
 
@@ -101,6 +103,8 @@ static __always_inline bool plain_read6(struct xdp_md *ctx, struct pkt *pkt,
 	src[1] = load64((void *)&ip->saddr + 8);
 	dst[0] = load64(&ip->daddr);
 	dst[1] = load64((void *)&ip->daddr + 8);
+	pkt->key6.sport = p->ports;
+	pkt->key6.dport = p->ports >> 16;
 	return true;
 }
 
@@ -229,40 +233,12 @@ static __always_inline void plain_add6(struct flow_set6 *set, const struct pkt *
 	set->backend[way] = pkt->backend_id;
 }
 
-/* The whole key, which known flows in the sets need no more than pieces of. */
-static __always_inline struct flow_key4 plain_key4(const struct pkt *pkt,
-						   const struct plain *p)
-{
-	return (struct flow_key4){
-		.src = pkt->key4.src,
-		.dst = pkt->key4.dst,
-		.sport = p->ports,
-		.dport = p->ports >> 16,
-		.protocol = pkt->key4.protocol,
-	};
-}
-
-static __always_inline struct flow_key6 plain_key6(const struct pkt *pkt,
-						   const struct plain *p)
-{
-	struct flow_key6 key = pkt->key6;
-
-	key.sport = p->ports;
-	key.dport = p->ports >> 16;
-	__builtin_memset(key.pad, 0, sizeof(key.pad));
-	return key;
-}
-
 /* The table's choice for a connection that opens. */
 static __always_inline const struct backend *plain_choose(struct pkt *pkt, bool v6,
 							  const struct plain *p)
 {
 	if (!pkt->syn || p->vip.flags & (VIP_CAP | VIP_HASH_MODE))
 		return NULL;
-	if (v6)
-		pkt->key6 = plain_key6(pkt, p);
-	else
-		pkt->key4 = plain_key4(pkt, p);
 	if (table_find(p->vip.table, table_hash_tuple(pkt, v6), &pkt->backend_id, NULL))
 		return NULL;
 	pkt->new_flow = true;
@@ -326,8 +302,8 @@ static __always_inline const struct backend *plain_flow_lru(struct pkt *pkt, boo
 							    struct plain *p)
 {
 	/* Copies: the helpers want an address, and pkt has none. */
-	struct flow_key4 key4 = plain_key4(pkt, p);
-	struct flow_key6 key6 = plain_key6(pkt, p);
+	struct flow_key4 key4 = pkt->key4;
+	struct flow_key6 key6 = pkt->key6;
 	void *key = v6 ? (void *)&key6 : (void *)&key4;
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct flow *flow = flow_lru_find(key, v6, cpu), first = { 0 };

@@ -65,24 +65,11 @@ static void all_sources_are_denied(struct world *world)
 
 static void ends_idle(struct vip *vip)
 {
-	vip->udp_idle = IDLE_TICKS;
+	vip->idle = IDLE_TICKS;
 }
 
-/* A kernel that has only just begun knows no time so long ago: it gets older. */
-static void kernel_is_older_than(uint32_t ticks)
-{
-	const struct timespec step = { .tv_nsec = 100000000 };
-	struct timespec now;
-
-	while (clock_gettime(CLOCK_MONOTONIC, &now) == 0 &&
-	       (now.tv_sec * 1000000000ULL + now.tv_nsec) >> 30 <= ticks)
-		nanosleep(&step, NULL);
-}
-
-/* Flows that begin now can be made to look idle. */
 static void idle_flows_end(struct world *world)
 {
-	kernel_is_older_than(IDLE_TICKS + 1);
 	world_vips(world, ends_idle);
 }
 
@@ -107,6 +94,7 @@ static void idle_flows_are_known_to_a_neighbour(struct world *world)
 
 static void remembers_none(struct vip *vip)
 {
+	vip->flags |= VIP_CAP;
 	vip->new_flow_cap = 1;
 }
 
