@@ -13,6 +13,7 @@ static const struct verb_option vip_options[] = {
 	{"tcp_junk", "drop|pass", "TCP flags that no sender means"},
 	{"fragments", "first|hash", "follow the first, or all by addresses"},
 	{"oversize", "drop|send", "too big and no DF: drop, or send"},
+	{"tcp_idle_timeout", "SECONDS", "silence that ends a TCP flow; 0: none"},
 	{"udp_idle_timeout", "SECONDS", "silence that ends a UDP flow; 0: none"},
 	{"new_flow_limit", "NUMBER",
 	 "new flows a second and CPU that are remembered; 0: all"},
