@@ -14,6 +14,7 @@
 
 #include "core/cleanup.h"
 #include "daemon.h"
+#include "flow_query.h"
 #include "preview.h"
 #include "sys/log.h"
 #include "verbs.h"
@@ -56,7 +57,7 @@ struct client {
 	struct ucred peer;
 };
 
-/* A write verb on its way through a transaction. */
+/* What takes a while: a write verb in a transaction, or a walk over the flows. */
 struct request {
 	struct daemon *daemon;
 	struct client *client; /* NULL: it hung up meanwhile */
@@ -65,6 +66,10 @@ struct request {
 	struct ucred peer;
 	bool dry_run;
 	struct preview preview;
+	struct flow_query *query;
+	uv_work_t work;
+	int rc;
+	struct err err;
 };
 
 static void client_pump(struct client *client);
@@ -191,6 +196,7 @@ static void request_free(struct request *request)
 	json_decref(request->id);
 	json_decref(request->args);
 	preview_release(&request->preview);
+	flow_query_free(&request->query);
 	free(request);
 }
 
@@ -230,14 +236,15 @@ static void request_done(void *context, int rc, const struct err *err,
 	request_free(request);
 }
 
-static void client_start(struct client *client, const struct verb *verb, json_t *id,
-			 json_t *args)
+/* NULL: no memory, and the client is gone. */
+static struct request *request_new(struct client *client, const struct verb *verb,
+				   json_t *id, json_t *args)
 {
 	struct request *request = calloc(1, sizeof(*request));
 
 	if (!request) {
 		client_close(client);
-		return;
+		return NULL;
 	}
 	*request = (struct request){
 		.daemon = client->ctl->daemon,
@@ -249,6 +256,16 @@ static void client_start(struct client *client, const struct verb *verb, json_t 
 		.dry_run = verb->tells_changes &&
 			   json_is_true(json_object_get(args, "dry_run")),
 	};
+	return request;
+}
+
+static void client_start(struct client *client, const struct verb *verb, json_t *id,
+			 json_t *args)
+{
+	struct request *request = request_new(client, verb, id, args);
+
+	if (!request)
+		return;
 	client->request = request;
 	txn_submit(client->ctl->daemon,
 		   &(struct txn_request){
@@ -258,6 +275,59 @@ static void client_start(struct client *client, const struct verb *verb, json_t 
 			   .done = request_done,
 			   .context = request,
 		   });
+}
+
+static void flows_work(uv_work_t *work)
+{
+	struct request *request = work->data;
+
+	request->rc = flow_query_run(request->query, &request->err);
+}
+
+static void flows_done(uv_work_t *work, int status)
+{
+	struct request *request = work->data;
+	struct client *client = request->client;
+	int rc = request->rc ? request->rc : status;
+
+	if (request->verb->flows == FLOWS_FLUSH)
+		log_write(rc ? LOG_LEVEL_WARN : LOG_LEVEL_NOTICE, "%s by uid %u, pid %d: %s",
+			  request->verb->name, request->peer.uid, request->peer.pid,
+			  rc ? request->err.text : "done");
+	if (client) {
+		client->request = NULL;
+		client_answer(client, request->id, rc, &request->err,
+			      rc ? NULL : flow_query_result(request->query));
+		client_pump(client);
+	}
+	request_free(request);
+}
+
+static void client_ask_flows(struct client *client, const struct verb *verb, json_t *id,
+			     json_t *args)
+{
+	struct daemon *d = client->ctl->daemon;
+	struct request *request = request_new(client, verb, id, args);
+	struct err err;
+	int rc;
+
+	if (!request)
+		return;
+	rc = flow_query_new(d, args, verb->flows == FLOWS_FLUSH, &request->query, &err);
+	if (rc) {
+		client_answer(client, id, rc, &err, NULL);
+		request_free(request);
+		return;
+	}
+	client->request = request;
+	request->work.data = request;
+	uv_queue_work(&d->loop, &request->work, flows_work, flows_done);
+}
+
+static bool is_denied(const struct client *client, const struct verb *verb)
+{
+	return client->read_only &&
+	       (verb->make || verb->secret || verb->flows == FLOWS_FLUSH);
 }
 
 static void client_dispatch(struct client *client, json_t *message)
@@ -280,11 +350,13 @@ static void client_dispatch(struct client *client, json_t *message)
 	if (!args)
 		args = none = json_object();
 
-	if (client->read_only && (verb->make || verb->secret)) {
+	if (is_denied(client, verb)) {
 		client_refuse(client, id, "denied",
 			      "this is the read-only socket; changes and the configuration are for fairlead.sock");
 	} else if (verb->make) {
 		client_start(client, verb, id, args);
+	} else if (verb->flows) {
+		client_ask_flows(client, verb, id, args);
 	} else {
 		rc = verb->show(client->ctl->daemon, args, &result, &err);
 		client_answer(client, id, rc, &err, result);
