@@ -6,16 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "core/cleanup.h"
-#include "daemon.h"
-#include "flow_query.h"
-#include "preview.h"
+#include "ctl_private.h"
 #include "sys/log.h"
 #include "verbs.h"
 
@@ -26,53 +23,6 @@
 #define LINE_MAX_READ_ONLY (64 * 1024)
 #define READ_CHUNK (64 * 1024)
 #define BACKLOG 64
-
-/* Clients that have a whole line waiting. */
-TAILQ_HEAD(turns, client);
-
-struct ctl {
-	struct daemon *daemon;
-	uv_pipe_t full, read_only;
-	char full_path[108], read_only_path[108]; /* sun_path */
-	LIST_HEAD(, client) clients;
-	struct turns turns, read_only_turns;
-	uv_idle_t turn;
-	size_t n_clients, n_read_only;
-	unsigned int closed; /* of its three handles */
-};
-
-struct client {
-	LIST_ENTRY(client) entry;
-	TAILQ_ENTRY(client) turn_entry;
-	uv_pipe_t pipe;
-	struct ctl *ctl;
-	bool read_only, reading, waiting, closing;
-	bool refused; /* what it still sends is not looked at */
-	bool ended;   /* sends no more, but may still read */
-	/* Not yet written; nothing is read until they are, so each costs one. */
-	unsigned int replies;
-	struct request *request; /* in hand; NULL: none */
-	char *in;
-	size_t in_length, in_size, scanned;
-	struct ucred peer;
-};
-
-/* What takes a while: a write verb in a transaction, or a walk over the flows. */
-struct request {
-	struct daemon *daemon;
-	struct client *client; /* NULL: it hung up meanwhile */
-	const struct verb *verb;
-	json_t *id, *args;
-	struct ucred peer;
-	bool dry_run;
-	struct preview preview;
-	struct flow_query *query;
-	uv_work_t work;
-	int rc;
-	struct err err;
-};
-
-static void client_pump(struct client *client);
 
 static void client_freed(uv_handle_t *handle)
 {
@@ -92,7 +42,7 @@ static struct turns *client_turns(const struct client *client)
 	return client->read_only ? &client->ctl->read_only_turns : &client->ctl->turns;
 }
 
-static void client_close(struct client *client)
+void client_close(struct client *client)
 {
 	if (client->closing)
 		return;
@@ -179,7 +129,7 @@ static const char *error_code(int rc)
 	}
 }
 
-static void client_answer(struct client *client, json_t *id, int rc,
+void client_answer(struct client *client, json_t *id, int rc,
 			  const struct err *err, json_t *result)
 {
 	if (rc) {
@@ -189,139 +139,6 @@ static void client_answer(struct client *client, json_t *id, int rc,
 	}
 	client_send(client, json_pack("{s:O?, s:b, s:o}", "id", id, "ok", 1, "result",
 				      result ? result : json_object()));
-}
-
-static void request_free(struct request *request)
-{
-	json_decref(request->id);
-	json_decref(request->args);
-	preview_release(&request->preview);
-	flow_query_free(&request->query);
-	free(request);
-}
-
-static int request_make(void *context, const struct cfg *running, struct cfg **next,
-			struct err *err)
-{
-	struct request *request = context;
-
-	return request->verb->make(request->args, running, next, err);
-}
-
-static json_t *request_result(struct request *request, const struct txn_changes *changes)
-{
-	if (request->dry_run)
-		return show_preview(&request->preview, changes);
-	return request->verb->tells_changes ? show_changes(changes) : NULL;
-}
-
-static void request_done(void *context, int rc, const struct err *err,
-			 const struct txn_changes *changes)
-{
-	struct request *request = context;
-	struct client *client = request->client;
-	const char *outcome = rc ? err->text : request->dry_run ? "dry run" : "done";
-
-	log_write(rc ? LOG_LEVEL_WARN : LOG_LEVEL_NOTICE, "%s by uid %u, pid %d: %s",
-		  request->verb->name, request->peer.uid, request->peer.pid, outcome);
-	/* Kept before it is acknowledged: what was told must outlive a crash. */
-	if (!rc && !request->dry_run)
-		daemon_keep_running_config(request->daemon);
-	if (client) {
-		client->request = NULL;
-		client_answer(client, request->id, rc, err,
-			      rc ? NULL : request_result(request, changes));
-		client_pump(client);
-	}
-	request_free(request);
-}
-
-/* NULL: no memory, and the client is gone. */
-static struct request *request_new(struct client *client, const struct verb *verb,
-				   json_t *id, json_t *args)
-{
-	struct request *request = calloc(1, sizeof(*request));
-
-	if (!request) {
-		client_close(client);
-		return NULL;
-	}
-	*request = (struct request){
-		.daemon = client->ctl->daemon,
-		.client = client,
-		.verb = verb,
-		.id = json_incref(id),
-		.args = json_incref(args),
-		.peer = client->peer,
-		.dry_run = verb->tells_changes &&
-			   json_is_true(json_object_get(args, "dry_run")),
-	};
-	return request;
-}
-
-static void client_start(struct client *client, const struct verb *verb, json_t *id,
-			 json_t *args)
-{
-	struct request *request = request_new(client, verb, id, args);
-
-	if (!request)
-		return;
-	client->request = request;
-	txn_submit(client->ctl->daemon,
-		   &(struct txn_request){
-			   .make = request_make,
-			   .preview = request->dry_run ? &request->preview : NULL,
-			   .attended = true,
-			   .done = request_done,
-			   .context = request,
-		   });
-}
-
-static void flows_work(uv_work_t *work)
-{
-	struct request *request = work->data;
-
-	request->rc = flow_query_run(request->query, &request->err);
-}
-
-static void flows_done(uv_work_t *work, int status)
-{
-	struct request *request = work->data;
-	struct client *client = request->client;
-	int rc = request->rc ? request->rc : status;
-
-	if (request->verb->flows == FLOWS_FLUSH)
-		log_write(rc ? LOG_LEVEL_WARN : LOG_LEVEL_NOTICE, "%s by uid %u, pid %d: %s",
-			  request->verb->name, request->peer.uid, request->peer.pid,
-			  rc ? request->err.text : "done");
-	if (client) {
-		client->request = NULL;
-		client_answer(client, request->id, rc, &request->err,
-			      rc ? NULL : flow_query_result(request->query));
-		client_pump(client);
-	}
-	request_free(request);
-}
-
-static void client_ask_flows(struct client *client, const struct verb *verb, json_t *id,
-			     json_t *args)
-{
-	struct daemon *d = client->ctl->daemon;
-	struct request *request = request_new(client, verb, id, args);
-	struct err err;
-	int rc;
-
-	if (!request)
-		return;
-	rc = flow_query_new(d, args, verb->flows == FLOWS_FLUSH, &request->query, &err);
-	if (rc) {
-		client_answer(client, id, rc, &err, NULL);
-		request_free(request);
-		return;
-	}
-	client->request = request;
-	request->work.data = request;
-	uv_queue_work(&d->loop, &request->work, flows_work, flows_done);
 }
 
 static bool is_denied(const struct client *client, const struct verb *verb)
@@ -499,7 +316,7 @@ static void client_wait_for_turn(struct client *client)
 }
 
 /* Go on with what is there, and read more exactly while that makes sense. */
-static void client_pump(struct client *client)
+void client_pump(struct client *client)
 {
 	bool ready;
 
