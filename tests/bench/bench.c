@@ -24,17 +24,19 @@
 
 #define DRAWS (1U << 22)
 #define QUICK_DRAWS (1U << 16)
-#define PACKETS (1U << 21)
+#define PACKETS (1U << 20)
 #define QUICK_PACKETS 10000
 #define FLOWS_MIN 1024
 #define FLOWS_MAX (1U << 26)
+
+#define FEW_FLOWS 4096
 
 /*
  * A flow begins with packets one after the other, of which the second confirms it,
  * which may bring more sets into use; then it moves to the set that it is due in.
  */
 #define BEGIN_PACKETS 2
-#define PASSES 4
+#define PASSES 3
 
 bool bench_wants(const struct bench *bench, const char *name)
 {
@@ -167,6 +169,13 @@ static int choose_cpus(struct bench *bench, struct err *err)
 		if (CPU_ISSET(cpu, &allowed))
 			bench->second_cpu = cpu;
 	return 0;
+}
+
+uint32_t bench_packets(const struct bench *bench, uint32_t flows)
+{
+	/* What is over soon is hardly longer than the call. */
+	return flows > FEW_FLOWS || bench->settings.quick ? bench->packets :
+							   4 * bench->packets;
 }
 
 static void set_sizes(struct bench *bench)

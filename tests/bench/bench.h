@@ -47,7 +47,7 @@ struct bench {
 	unsigned int cpu;
 	int second_cpu;	  /* -1: there is none */
 	uint32_t flows;	  /* that a CPU remembers */
-	uint32_t packets; /* in one run */
+	uint32_t packets; /* in one run, at the least */
 };
 
 /* Some more than any case has, so that the LRU form has room for all. */
@@ -79,6 +79,9 @@ int bench_subject(struct bench *bench, enum program_id id, enum balancer_kind ki
  */
 int bench_make_known(struct bench *bench, const struct subject *subject, uint32_t flows,
 		     struct err *err);
+
+/* In one run of a case with so many flows. */
+uint32_t bench_packets(const struct bench *bench, uint32_t flows);
 
 /* The parts: each measures what it has and adds it to the report. */
 int cases_run(struct bench *bench, struct err *err);
