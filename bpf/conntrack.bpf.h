@@ -14,6 +14,7 @@
 #include "clock.bpf.h"
 #include "flow_lru.bpf.h"
 #include "flow_set.bpf.h"
+#include "fragment.bpf.h"
 #include "maps.bpf.h"
 #include "packet.bpf.h"
 
@@ -56,9 +57,11 @@ static __always_inline bool ct_has_entry(const struct ct *ct)
 	return ct->lru || ct->way < FLOW_WAYS;
 }
 
+/* Hashed fragments of an address are one flow, whichever of its VIPs takes them. */
 static __always_inline bool ct_is_lru(const struct pkt *pkt)
 {
-	return flow_form == FLOW_FORM_LRU || pkt->vip.flags & VIP_WIDE;
+	return flow_form == FLOW_FORM_LRU || pkt->vip.flags & VIP_WIDE ||
+	       fragment_is_hashed(pkt);
 }
 
 /* False: not in the set. A way without a backend is nobody's. */
@@ -153,6 +156,41 @@ static __noinline int ct_find_set6(const struct pkt *pkt, struct ct *ct, __u32 c
 	return ct_find_set(pkt, true, ct, cpu);
 }
 
+/* The keys are copies: Linux 6.1 takes no key from a global function's argument. */
+static __noinline int ct_find_lru4(const struct pkt *pkt, struct ct *ct, __u32 cpu)
+{
+	struct flow_key4 key = pkt->key4;
+
+	ct->lru = flow_lru_find(&key, false, cpu);
+	return 0;
+}
+
+static __noinline int ct_find_lru6(const struct pkt *pkt, struct ct *ct, __u32 cpu)
+{
+	struct flow_key6 key = pkt->key6;
+
+	ct->lru = flow_lru_find(&key, true, cpu);
+	return 0;
+}
+
+static __noinline int ct_add_lru4(const struct pkt *pkt, const struct ct *ct)
+{
+	struct flow_key4 key = pkt->key4;
+	struct flow flow = ct->flow;
+
+	flow_lru_add(&key, false, bpf_get_smp_processor_id(), &flow);
+	return 0;
+}
+
+static __noinline int ct_add_lru6(const struct pkt *pkt, const struct ct *ct)
+{
+	struct flow_key6 key = pkt->key6;
+	struct flow flow = ct->flow;
+
+	flow_lru_add(&key, true, bpf_get_smp_processor_id(), &flow);
+	return 0;
+}
+
 /* The entry that a CPU has of the flow. */
 static __always_inline void ct_find(const struct pkt *pkt, bool v6, struct ct *ct,
 				    __u32 cpu)
@@ -169,7 +207,10 @@ static __always_inline void ct_find(const struct pkt *pkt, bool v6, struct ct *c
 			ct_find_set4(pkt, ct, cpu);
 		return;
 	}
-	ct->lru = flow_lru_find(&pkt->key6, v6, cpu);
+	if (v6)
+		ct_find_lru6(pkt, ct, cpu);
+	else
+		ct_find_lru4(pkt, ct, cpu);
 	if (ct->lru)
 		ct->flow = *ct->lru;
 }
@@ -231,20 +272,20 @@ static __always_inline bool ct_may_rescue(void)
 /* One walk over the CPUs: the entry of the flow that has longest to live. */
 struct ct_search {
 	const struct pkt *pkt;
-	struct ct ct;
+	struct ct *ct; /* what is found at each stop */
 	struct flow best;
-	__u32 left, now;
+	__u32 left;
 };
 
 static __always_inline long ct_search_cpu(__u32 cpu, struct ct_search *search, bool v6)
 {
 	__u32 left;
 
-	ct_find(search->pkt, v6, &search->ct, cpu);
-	left = FLOW_LEFT(search->ct.flow.stamp, search->now);
-	if (search->ct.flow.backend && left <= FLOW_IDLE_MAX && left >= search->left) {
+	ct_find(search->pkt, v6, search->ct, cpu);
+	left = FLOW_LEFT(search->ct->flow.stamp, search->ct->now);
+	if (search->ct->flow.backend && left <= FLOW_IDLE_MAX && left >= search->left) {
 		search->left = left;
-		search->best = search->ct.flow;
+		search->best = search->ct->flow;
 	}
 	return 0;
 }
@@ -270,9 +311,11 @@ static long ct_search6(__u32 cpu, struct ct_search *search)
  */
 static __always_inline void ct_search(const struct pkt *pkt, bool v6, struct ct *ct)
 {
-	struct ct_search search = { .pkt = pkt, .now = ct->now };
+	struct ct_search search = { .pkt = pkt, .ct = ct };
 
 	bpf_loop(ct_cpus, v6 ? ct_search6 : ct_search4, &search, 0);
+	/* Home again: where the entry of this CPU is, or may be made. */
+	ct_find(pkt, v6, ct, bpf_get_smp_processor_id());
 	if (search.best.backend)
 		ct->flow = search.best;
 }
@@ -366,7 +409,10 @@ static __always_inline void ct_save(const struct pkt *pkt, bool v6, struct ct *c
 		ct_place(pkt, v6, ct);
 		ct_write_set(pkt, v6, ct);
 	} else if (ct_is_lru(pkt)) {
-		flow_lru_add(&pkt->key6, v6, bpf_get_smp_processor_id(), &ct->flow);
+		if (v6)
+			ct_add_lru6(pkt, ct);
+		else
+			ct_add_lru4(pkt, ct);
 	}
 }
 

@@ -11,7 +11,7 @@
  */
 static __always_inline int egress_find(struct xdp_md *ctx, __u32 ifindex)
 {
-	if (ifindex == ctx->ingress_ifindex)
+	if (likely(ifindex == ctx->ingress_ifindex))
 		return XDP_TX;
 	/* With flags 0 an interface that is not in the map gives XDP_ABORTED. */
 	return bpf_redirect_map(&egress, ifindex, 0) == XDP_REDIRECT ?

@@ -47,6 +47,23 @@ static __always_inline __u32 encap_entropy(const struct pkt *pkt, bool v6)
 	return mix >> 44;
 }
 
+/*
+ * Headers are put together in registers and written eight bytes at a time. To the
+ * compiler a packet has no alignment, so that it would copy byte by byte.
+ */
+static __always_inline void put64(void *to, __u64 value)
+{
+	*(__u64 *)to = value;
+}
+
+/* Both MAC addresses and the ethertype are the first bytes of the backend. */
+static __always_inline void encap_macs(void *to, const struct backend *backend)
+{
+	put64(to, *(const __u64 *)backend);
+	*(__u32 *)(to + 8) = *(const __u32 *)((const void *)backend + 8);
+	*(__be16 *)(to + 12) = backend->ethertype;
+}
+
 static __always_inline void encap_ip4(struct iphdr *ip, const struct pkt *pkt,
 				      const struct backend *backend,
 				      __u16 total_len, __u8 protocol)
@@ -56,17 +73,12 @@ static __always_inline void encap_ip4(struct iphdr *ip, const struct pkt *pkt,
 
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
-	ip->version = 4;
-	ip->ihl = sizeof(*ip) / 4;
-	ip->tos = pkt->tos;
-	ip->tot_len = bpf_htons(total_len);
-	ip->id = 0;
-	ip->frag_off = bpf_htons(IP4_DONT_FRAGMENT);
-	ip->ttl = OUTER_TTL;
-	ip->protocol = protocol;
+	/* Version and words, TOS, length; id 0, DF. */
+	put64(ip, bpf_cpu_to_be64(0x45ULL << 56 | (__u64)pkt->tos << 48 |
+				  (__u64)total_len << 32 | IP4_DONT_FRAGMENT));
+	*(__be16 *)&ip->ttl = bpf_htons(OUTER_TTL << 8 | protocol);
 	ip->check = ~sum;
-	ip->saddr = backend->outer.v4.src;
-	ip->daddr = backend->outer.v4.dst;
+	put64(&ip->saddr, *(const __u64 *)&backend->outer.v4);
 }
 
 static __always_inline void encap_ip6(struct ipv6hdr *ip, const struct pkt *pkt,
@@ -74,25 +86,25 @@ static __always_inline void encap_ip6(struct ipv6hdr *ip, const struct pkt *pkt,
 				      __u16 payload_len, __u8 protocol,
 				      __u32 entropy)
 {
+	const __u64 *addresses = (const __u64 *)backend->outer.v6.src;
+
 	/* Version, traffic class, flow label (RFC 6438: the flow's entropy). */
-	*(__be32 *)ip = bpf_htonl(6U << 28 | (__u32)pkt->tos << 20 |
-				  entropy);
-	ip->payload_len = bpf_htons(payload_len);
-	ip->nexthdr = protocol;
-	ip->hop_limit = OUTER_TTL;
-	__builtin_memcpy(&ip->saddr, backend->outer.v6.src, sizeof(ip->saddr));
-	__builtin_memcpy(&ip->daddr, backend->outer.v6.dst, sizeof(ip->daddr));
+	put64(ip, bpf_cpu_to_be64((6ULL << 28 | (__u32)pkt->tos << 20 | entropy) << 32 |
+				  (__u32)payload_len << 16 | protocol << 8 | OUTER_TTL));
+	put64((void *)ip + 8, addresses[0]);
+	put64((void *)ip + 16, addresses[1]);
+	put64((void *)ip + 24, addresses[2]);
+	put64((void *)ip + 32, addresses[3]);
 }
 
 static __always_inline void encap_udp(struct udphdr *udp,
 				      const struct backend *backend, __u16 udp_len,
 				      __u32 entropy)
 {
-	/* The dynamic port range, RFC 6335 section 6. */
-	udp->source = bpf_htons(0xc000 | (entropy & 0x3fff));
-	udp->dest = backend->gue_port;
-	udp->len = bpf_htons(udp_len);
-	udp->check = 0;
+	/* From the dynamic port range (RFC 6335, section 6); checksum 0. */
+	put64(udp, bpf_cpu_to_be64((0xc000ULL | (entropy & 0x3fff)) << 48 |
+				   (__u64)bpf_ntohs(backend->gue_port) << 32 |
+				   (__u32)udp_len << 16));
 }
 
 static __always_inline void encap_gue(struct udphdr *udp,
@@ -103,9 +115,7 @@ static __always_inline void encap_gue(struct udphdr *udp,
 	struct guehdr *gue = (void *)(udp + 1);
 
 	encap_udp(udp, backend, udp_len, entropy);
-	gue->variant_c_hlen = 0;
-	gue->protocol = inner_protocol;
-	gue->flags = 0;
+	*(__be32 *)gue = bpf_htonl((__u32)inner_protocol << 16);
 }
 
 /*
@@ -127,7 +137,7 @@ static __noinline int encap_trim(struct xdp_md *ctx, __u32 length)
 static __always_inline bool encap_ends(struct xdp_md *ctx, const void *packet,
 				       __u32 length)
 {
-	return packet + length == packet_end(ctx);
+	return packet_rest(ctx, packet) == length;
 }
 
 /*
@@ -146,18 +156,17 @@ static __always_inline int encap_as(struct xdp_md *ctx, const struct pkt *pkt,
 	__u32 total_len = pkt->ip_len + ip_size + gue_size;
 	void *data, *ip;
 
-	if (total_len > backend->mtu)
+	if (unlikely(total_len > backend->mtu))
 		return -DROP_REASON_TOO_BIG;
-	if (bpf_xdp_adjust_head(ctx, -(int)(ip_size + gue_size)))
+	if (unlikely(bpf_xdp_adjust_head(ctx, -(int)(ip_size + gue_size))))
 		return -DROP_REASON_HEADROOM;
 
 	data = (void *)(long)ctx->data;
 	ip = data + sizeof(struct ethhdr);
-	if (ip + ip_size + gue_size > packet_end(ctx))
+	if (unlikely(ip + ip_size + gue_size > packet_end(ctx)))
 		return -DROP_REASON_HEADROOM;
 
-	/* Both MACs and the ethertype are the first bytes of the backend. */
-	__builtin_memcpy(data, backend, sizeof(struct ethhdr));
+	encap_macs(data, backend);
 	if (outer6)
 		encap_ip6(ip, pkt, backend, pkt->ip_len + gue_size, protocol, entropy);
 	else
@@ -165,7 +174,7 @@ static __always_inline int encap_as(struct xdp_md *ctx, const struct pkt *pkt,
 	if (gue)
 		encap_gue(ip + ip_size, backend, pkt->ip_len + gue_size,
 			  inner_protocol, entropy);
-	return encap_ends(ctx, ip, total_len) ?
+	return likely(encap_ends(ctx, ip, total_len)) ?
 		       0 :
 		       encap_trim(ctx, sizeof(struct ethhdr) + total_len);
 }

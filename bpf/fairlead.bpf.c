@@ -5,6 +5,8 @@
  * A step returns 0 to go on, a positive XDP action when it has decided, or
  * minus a drop reason. Only fairlead() turns that into counters and a verdict.
  */
+#include <stddef.h>
+
 #include <linux/bpf.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
@@ -107,8 +109,10 @@ static __always_inline int vip_admits(const struct pkt *pkt, bool v6)
 static __noinline int too_big4(struct xdp_md *ctx, struct pkt *pkt,
 			       const struct backend *backend)
 {
-	if (!pkt->df && pkt->vip.id && pkt->vip.flags & VIP_OVERSIZE &&
-	    backend->encap != ENCAP_L2 && !(backend->flags & BACKEND_OUTER_V6))
+	bool allowed = pkt->vip.id ? pkt->vip.flags & VIP_OVERSIZE : pkt->oversize;
+
+	if (!pkt->df && allowed && backend->encap != ENCAP_L2 &&
+	    !(backend->flags & BACKEND_OUTER_V6))
 		return encap_other4(ctx, pkt, backend, true);
 	return icmp_too_big(ctx, pkt, backend->mtu - encap_overhead(backend, false), false);
 }
@@ -221,6 +225,7 @@ static __always_inline int find_fragment(struct pkt *pkt, bool v6)
 	}
 	pkt->vip_id = note->vip;
 	pkt->backend_id = note->backend;
+	pkt->oversize = note->oversize;
 	return v6 ? RARE_DELIVER6 : RARE_DELIVER4;
 }
 
@@ -380,22 +385,25 @@ static __always_inline int rare(struct xdp_md *ctx, __u32 *vip)
 SEC("xdp.frags")
 int fairlead(struct xdp_md *ctx)
 {
-	const struct ethhdr *eth = (void *)(long)ctx->data;
+	const void *eth = (void *)(long)ctx->data;
+	__be16 ethertype;
 	__u32 vip = 0;
 	int verdict;
 
-	if ((void *)(eth + 1) > packet_end(ctx))
-		verdict = XDP_PASS;
-	else if (eth->h_proto == bpf_htons(ETH_P_IP))
+	if (eth + sizeof(struct ethhdr) > packet_end(ctx))
+		return XDP_PASS;
+	/* struct ethhdr is packed: it would be read byte by byte. */
+	ethertype = *(const __be16 *)(eth + offsetof(struct ethhdr, h_proto));
+	if (likely(ethertype == bpf_htons(ETH_P_IP)))
 		verdict = plain(ctx, false);
-	else if (eth->h_proto == bpf_htons(ETH_P_IPV6))
+	else if (ethertype == bpf_htons(ETH_P_IPV6))
 		verdict = plain(ctx, true);
 	else
-		verdict = is_vlan(eth->h_proto) ? PACKET_RARE : XDP_PASS;
+		verdict = is_vlan(ethertype) ? PACKET_RARE : XDP_PASS;
 
-	if (verdict == PACKET_RARE)
+	if (unlikely(verdict == PACKET_RARE))
 		verdict = rare(ctx, &vip);
-	if (verdict < 0) {
+	if (unlikely(verdict < 0)) {
 		stats_dropped(ctx, vip, -verdict);
 		return XDP_DROP;
 	}

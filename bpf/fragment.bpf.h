@@ -54,7 +54,11 @@ static __always_inline bool fragment_is_hashed(const struct pkt *pkt)
 static __noinline void fragment_note(const struct pkt *pkt, bool v6)
 {
 	struct fragment_key key = fragment_key(pkt, v6);
-	struct fragment_note note = { .backend = pkt->backend_id, .vip = pkt->vip_id };
+	struct fragment_note note = {
+		.backend = pkt->backend_id,
+		.vip = pkt->vip_id,
+		.oversize = !!(pkt->vip.flags & VIP_OVERSIZE),
+	};
 
 	/* When it fails the later fragments are dropped, with their reason. */
 	bpf_map_update_elem(&fragments, &key, &note, BPF_ANY);

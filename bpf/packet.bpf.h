@@ -3,14 +3,10 @@
 #define FAIRLEAD_PACKET_BPF_H
 
 /*
- * A packet, read once. Each parser takes the frame behind its Ethernet header
- * and returns 0 with *pkt filled, XDP_PASS when not even the destination can be
- * read, or minus a drop reason with at least the addresses filled: whether that
- * is a drop depends on whose address it is, which the caller finds out.
- *
- * Plain packets (no VLAN tag, TCP or UDP right behind the IP header) are read
- * here, inline and at constant offsets. What is rare takes a function of its
- * own: packet_rare.bpf.h.
+ * A packet, read once. Plain packets are read in plain.bpf.h, the others in
+ * packet_rare.bpf.h. The readers of IP headers return 0 with *pkt filled, or minus a
+ * drop reason with at least the addresses filled: whether that is a drop depends on
+ * whose address it is, which the caller finds out.
  */
 
 #include <stdbool.h>
@@ -28,6 +24,10 @@
 
 #include "abi.h"
 #include "drop_reasons.h"
+
+/* What most packets do, for the layout of the code: they fall through. */
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
 
 #define IP4_DONT_FRAGMENT 0x4000
 #define IP4_MORE_FRAGMENTS 0x2000
@@ -57,6 +57,7 @@ struct pkt {
 	__u8 tos;     /* DSCP and ECN */
 	bool syn;     /* opens a TCP connection: SYN without ACK */
 	bool df;      /* IPv4 with DF set, or IPv6 */
+	bool oversize; /* of a later fragment: as the VIP of the first says */
 	__u8 fragment; /* enum fragment_kind */
 	__u8 fragment_protocol; /* IPv6: what the fragment header says follows */
 	__u8 tcp_flags;
@@ -66,15 +67,22 @@ struct pkt {
 	struct flow_key6 own; /* of an ICMP error, while key is what it quotes */
 };
 
-/*
- * From the parsers of plain packets: it may be ours, but it is not plain. No
- * XDP action has this number.
- */
+/* It may be ours, but it is not plain. No XDP action has this number. */
 #define PACKET_RARE 64
 
 static __always_inline void *packet_end(const struct xdp_md *ctx)
 {
 	return (void *)(long)ctx->data_end;
+}
+
+/*
+ * How much of the first page lies behind p. A difference and a comparison of
+ * numbers: to the verifier of Linux 6.12 and before, a length that was swapped has no
+ * bound, so that it cannot be added to a packet pointer.
+ */
+static __always_inline __u64 packet_rest(const struct xdp_md *ctx, const void *p)
+{
+	return packet_end(ctx) - (void *)p;
 }
 
 static __always_inline void *packet_l3(const struct xdp_md *ctx)
@@ -117,34 +125,11 @@ static __always_inline bool tcp_flags_known(__u8 flags)
 	return TCP_FLAGS_KNOWN >> (flags & TCP_FLAGS_MASK) & 1;
 }
 
-/* l4_len: what the IP header leaves for the transport header and payload. */
-static __always_inline int packet_parse_l4(struct xdp_md *ctx, const void *l4,
-					   __u32 l4_len, __u8 protocol,
-					   struct pkt *pkt, __be16 *sport,
-					   __be16 *dport)
+static __always_inline bool is_extension_header(__u8 protocol)
 {
-	const struct tcphdr *tcp = l4;
-	const struct udphdr *udp = l4;
-
-	pkt->syn = false;
-	if (protocol == IPPROTO_UDP) {
-		if ((void *)(udp + 1) > packet_end(ctx) || l4_len < sizeof(*udp))
-			return -DROP_REASON_L4_TRUNCATED;
-		*sport = udp->source;
-		*dport = udp->dest;
-		return 0;
-	}
-
-	if (protocol != IPPROTO_TCP)
-		return PACKET_RARE;
-	if ((void *)(tcp + 1) > packet_end(ctx) || l4_len < sizeof(*tcp))
-		return -DROP_REASON_L4_TRUNCATED;
-
-	*sport = tcp->source;
-	*dport = tcp->dest;
-	pkt->tcp_flags = ((const __u8 *)tcp)[13];
-	pkt->syn = tcp->syn && !tcp->ack;
-	return 0;
+	return protocol == IPPROTO_HOPOPTS || protocol == IPPROTO_ROUTING ||
+	       protocol == IPPROTO_FRAGMENT || protocol == IPPROTO_DSTOPTS ||
+	       protocol == IPPROTO_AH;
 }
 
 /* The IPv4 header at l3, which is known to be whole in the first page. */
@@ -187,39 +172,6 @@ static __always_inline int packet_read6(struct xdp_md *ctx, const struct ipv6hdr
 		return -DROP_REASON_IP_MALFORMED;
 	pkt->ip_len = sizeof(*ip) + payload_len;
 	return 0;
-}
-
-static __always_inline int packet_parse4(struct xdp_md *ctx, struct pkt *pkt)
-{
-	const struct iphdr *ip = packet_l3(ctx);
-	int err;
-
-	if ((void *)(ip + 1) > packet_end(ctx))
-		return XDP_PASS;
-	err = packet_read4(ctx, ip, sizeof(struct ethhdr), pkt);
-	if (err)
-		return err;
-	if (ip->frag_off & bpf_htons(IP4_MORE_FRAGMENTS | IP4_OFFSET_MASK))
-		return PACKET_RARE;
-
-	return packet_parse_l4(ctx, (void *)ip + pkt->l4_off,
-			       pkt->ip_len - pkt->l4_off, pkt->key4.protocol, pkt,
-			       &pkt->key4.sport, &pkt->key4.dport);
-}
-
-static __always_inline int packet_parse6(struct xdp_md *ctx, struct pkt *pkt)
-{
-	const struct ipv6hdr *ip = packet_l3(ctx);
-	int err;
-
-	if ((void *)(ip + 1) > packet_end(ctx))
-		return XDP_PASS;
-	err = packet_read6(ctx, ip, sizeof(struct ethhdr), pkt);
-	if (err)
-		return err;
-	return packet_parse_l4(ctx, ip + 1, pkt->ip_len - sizeof(*ip),
-			       pkt->key6.protocol, pkt, &pkt->key6.sport,
-			       &pkt->key6.dport);
 }
 
 #endif

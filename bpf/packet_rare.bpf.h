@@ -77,7 +77,7 @@ static __always_inline bool packet_copy_at(struct xdp_md *ctx, const void *l3,
 }
 
 /*
- * As packet_parse_l4(), in any page. Ports and flags, where the packet has them:
+ * The transport header, in any page. Ports and flags, where the packet has them:
  * other protocols have none.
  */
 static __always_inline int packet_rare_l4(struct xdp_md *ctx, const void *l3,
@@ -132,13 +132,6 @@ __noinline int packet_rare4(struct xdp_md *ctx, struct pkt *pkt)
 	pkt->fragment_id = ip->id;
 	return packet_rare_l4(ctx, ip, pkt->key4.protocol, pkt, &pkt->key4.sport,
 			      &pkt->key4.dport);
-}
-
-static __always_inline bool is_extension_header(__u8 protocol)
-{
-	return protocol == IPPROTO_HOPOPTS || protocol == IPPROTO_ROUTING ||
-	       protocol == IPPROTO_FRAGMENT || protocol == IPPROTO_DSTOPTS ||
-	       protocol == IPPROTO_AH;
 }
 
 /* One step over an extension header; 0, or minus a drop reason. */

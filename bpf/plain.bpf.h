@@ -34,54 +34,51 @@ struct plain {
 
 #define IP4_PLAIN 0x45 /* version 4, five words */
 
-/* Of a TCP packet in the middle of a connection, and of its SYN. */
-static __always_inline bool plain_tcp_flags(__u8 flags, bool *syn)
+/* The ports, the first of the header; false: not plain. */
+static __always_inline bool plain_l4(const void *l4, __u8 protocol, __u32 l4_len,
+				     struct pkt *pkt, struct plain *p)
 {
-	*syn = (flags & TCP_FLAGS_MASK) == TCP_SYN;
-	return *syn || (flags & (TCP_ACK | TCP_SYN | TCP_FIN | TCP_RST)) == TCP_ACK;
-}
+	__u8 flags;
 
-static __always_inline bool plain_l4(struct xdp_md *ctx, const void *l4, __u8 protocol,
-				     __u32 l4_len, struct pkt *pkt, struct plain *p)
-{
-	const struct tcphdr *tcp = l4;
-
-	pkt->syn = false;
-	if (protocol == IPPROTO_UDP) {
-		if (l4 + sizeof(struct udphdr) > packet_end(ctx) ||
-		    l4_len < sizeof(struct udphdr))
-			return false;
-		p->ports = *(const __u32 *)l4;
-		return true;
-	}
-	if (protocol != IPPROTO_TCP || (void *)(tcp + 1) > packet_end(ctx) ||
-	    l4_len < sizeof(*tcp))
-		return false;
 	p->ports = *(const __u32 *)l4;
-	return plain_tcp_flags(((const __u8 *)tcp)[13], &pkt->syn);
+	pkt->syn = false;
+	if (unlikely(protocol != IPPROTO_TCP))
+		return protocol == IPPROTO_UDP && l4_len >= sizeof(struct udphdr);
+	if (unlikely(l4_len < sizeof(struct tcphdr)))
+		return false;
+	/* In the middle of a connection, or its SYN. */
+	flags = ((const __u8 *)l4)[13];
+	if (likely((flags & (TCP_ACK | TCP_SYN | TCP_FIN | TCP_RST)) == TCP_ACK))
+		return true;
+	pkt->syn = true;
+	return (flags & TCP_FLAGS_MASK) == TCP_SYN;
 }
 
+/*
+ * The frame is asked once for all the headers that a TCP packet has: Ethernet's
+ * shortest frame has them. What is shorter goes the long way.
+ */
 static __always_inline bool plain_read4(struct xdp_md *ctx, struct pkt *pkt,
 					struct plain *p)
 {
 	const struct iphdr *ip = packet_l3(ctx);
+	__u64 addresses;
 
-	if ((void *)(ip + 1) > packet_end(ctx) || *(const __u8 *)ip != IP4_PLAIN ||
-	    ip->frag_off & bpf_htons(IP4_MORE_FRAGMENTS | IP4_OFFSET_MASK))
+	if (unlikely((void *)(ip + 1) + sizeof(struct tcphdr) > packet_end(ctx) ||
+		     *(const __u8 *)ip != IP4_PLAIN ||
+		     ip->frag_off & bpf_htons(IP4_MORE_FRAGMENTS | IP4_OFFSET_MASK)))
 		return false;
 	pkt->ip_len = bpf_ntohs(ip->tot_len);
-	if ((void *)ip + pkt->ip_len > packet_end(ctx) || pkt->ip_len < sizeof(*ip))
+	if (unlikely(packet_rest(ctx, ip) < pkt->ip_len ||
+		     pkt->ip_len < sizeof(*ip) ||
+		     !plain_l4(ip + 1, ip->protocol, pkt->ip_len - sizeof(*ip), pkt, p)))
 		return false;
 	pkt->tos = ip->tos;
-	if (!plain_l4(ctx, ip + 1, ip->protocol, pkt->ip_len - sizeof(*ip), pkt, p))
-		return false;
-	pkt->key4 = (struct flow_key4){
-		.src = ip->saddr,
-		.dst = ip->daddr,
-		.sport = p->ports,
-		.dport = p->ports >> 16,
-		.protocol = ip->protocol,
-	};
+	addresses = load64(&ip->saddr);
+	pkt->key4.protocol = ip->protocol;
+	__builtin_memcpy(&pkt->key4, &addresses, sizeof(addresses));
+	pkt->key4.sport = p->ports;
+	pkt->key4.dport = p->ports >> 16;
 	return true;
 }
 
@@ -89,24 +86,25 @@ static __always_inline bool plain_read6(struct xdp_md *ctx, struct pkt *pkt,
 					struct plain *p)
 {
 	const struct ipv6hdr *ip = packet_l3(ctx);
+	__u64 *src = (__u64 *)pkt->key6.src, *dst = (__u64 *)pkt->key6.dst;
 	__u32 length;
 
-	if ((void *)(ip + 1) > packet_end(ctx) || *(const __u8 *)ip >> 4 != 6)
+	if ((void *)(ip + 1) + sizeof(struct tcphdr) > packet_end(ctx) ||
+	    *(const __u8 *)ip >> 4 != 6)
 		return false;
 	length = sizeof(*ip) + bpf_ntohs(ip->payload_len);
-	if ((void *)ip + length > packet_end(ctx))
+	if (packet_rest(ctx, ip) < length ||
+	    !plain_l4(ip + 1, ip->nexthdr, length - sizeof(*ip), pkt, p))
 		return false;
 	pkt->ip_len = length;
 	pkt->tos = bpf_ntohs(*(__be16 *)ip) >> 4;
-	if (!plain_l4(ctx, ip + 1, ip->nexthdr, length - sizeof(*ip), pkt, p))
-		return false;
-	pkt->key6 = (struct flow_key6){
-		.sport = p->ports,
-		.dport = p->ports >> 16,
-		.protocol = ip->nexthdr,
-	};
-	__builtin_memcpy(pkt->key6.src, &ip->saddr, sizeof(pkt->key6.src));
-	__builtin_memcpy(pkt->key6.dst, &ip->daddr, sizeof(pkt->key6.dst));
+	pkt->key6.protocol = ip->nexthdr;
+	src[0] = load64(&ip->saddr);
+	src[1] = load64((void *)&ip->saddr + 8);
+	dst[0] = load64(&ip->daddr);
+	dst[1] = load64((void *)&ip->daddr + 8);
+	pkt->key6.sport = p->ports;
+	pkt->key6.dport = p->ports >> 16;
 	return true;
 }
 
@@ -141,7 +139,7 @@ static __always_inline const struct backend *plain_backend(__u32 id, bool syn)
 	const __u8 mask = wanted | BACKEND_DOWN | (syn ? BACKEND_DRAINING : 0);
 	const struct backend *backend = bpf_map_lookup_elem(&backends, &id);
 
-	return backend && (backend->flags & mask) == wanted ? backend : NULL;
+	return likely(backend && (backend->flags & mask) == wanted) ? backend : NULL;
 }
 
 /* False: there is more to ask than whether the entry lives. */
@@ -151,7 +149,7 @@ static __always_inline bool plain_refresh(__u16 *stamp, const __u16 *stamps, boo
 	__u16 fresh = FLOW_STAMP(p->now + p->vip.idle, FLOW_CONFIRMED);
 	__u16 old = *stamp;
 
-	if ((old & ~FLOW_GUESS) == fresh)
+	if (likely((old & ~FLOW_GUESS) == fresh))
 		return true;
 	/* Silent for long, so that others may know better; or about to end. */
 	if (FLOW_LEFT(old, p->now) + FLOW_FRESH < p->vip.idle && old & FLOW_CONFIRMED)
@@ -167,7 +165,7 @@ static __always_inline bool plain_refresh(__u16 *stamp, const __u16 *stamps, boo
 /* What a set has of a flow. */
 struct plain_way {
 	__u32 way; /* FLOW_WAYS: nothing */
-	bool other; /* the port only */
+	__u64 other; /* 0: all of the flow is there, and not its port only */
 };
 
 static __always_inline struct plain_way plain_find4(const struct flow_set4 *set,
@@ -177,10 +175,9 @@ static __always_inline struct plain_way plain_find4(const struct flow_set4 *set,
 	struct plain_way found = { .way = lanes_find(load64(set->sport), p->ports) };
 	__u32 way = found.way & (FLOW_WAYS - 1);
 
-	if (found.way < FLOW_WAYS)
-		found.other = set->src[way] != pkt->key4.src ||
-			      set->dport[way] != p->ports >> 16 ||
-			      set->vip[way] != p->vip.id;
+	/* One branch for all that can differ. */
+	found.other = (set->src[way] ^ pkt->key4.src) |
+		      (set->dport[way] ^ p->ports >> 16) | (set->vip[way] ^ p->vip.id);
 	return found;
 }
 
@@ -192,10 +189,8 @@ static __always_inline struct plain_way plain_find6(const struct flow_set6 *set,
 	const __u64 *src = (const __u64 *)pkt->key6.src;
 	__u32 way = found.way & (FLOW_WAYS - 1);
 
-	if (found.way < FLOW_WAYS)
-		found.other = set->src[way][0] != src[0] || set->src[way][1] != src[1] ||
-			      set->dport[way] != p->ports >> 16 ||
-			      set->vip[way] != p->vip.id;
+	found.other = (set->src[way][0] ^ src[0]) | (set->src[way][1] ^ src[1]) |
+		      (set->dport[way] ^ p->ports >> 16) | (set->vip[way] ^ p->vip.id);
 	return found;
 }
 
@@ -263,7 +258,7 @@ static __always_inline const struct backend *plain_flow4(struct pkt *pkt,
 	if (!set)
 		return NULL;
 	found = plain_find4(set, pkt, p);
-	if (found.way >= FLOW_WAYS) {
+	if (unlikely(found.way >= FLOW_WAYS)) {
 		backend = plain_choose(pkt, false, p);
 		if (backend)
 			plain_add4(set, pkt, p);
@@ -289,7 +284,7 @@ static __always_inline const struct backend *plain_flow6(struct pkt *pkt,
 	if (!set)
 		return NULL;
 	found = plain_find6(set, pkt, p);
-	if (found.way >= FLOW_WAYS) {
+	if (unlikely(found.way >= FLOW_WAYS)) {
 		backend = plain_choose(pkt, true, p);
 		if (backend)
 			plain_add6(set, pkt, p);
@@ -332,13 +327,13 @@ static __always_inline const struct backend *plain_flow_lru(struct pkt *pkt, boo
 static __always_inline int plain(struct xdp_md *ctx, bool v6)
 {
 	const struct backend *backend;
-	struct plain p;
-	struct pkt pkt;
+	struct plain p = { 0 };
+	struct pkt pkt = { 0 };
 	int err, verdict;
 
-	if (v6 ? !plain_read6(ctx, &pkt, &p) : !plain_read4(ctx, &pkt, &p))
+	if (unlikely(v6 ? !plain_read6(ctx, &pkt, &p) : !plain_read4(ctx, &pkt, &p)))
 		return PACKET_RARE;
-	if (!plain_vip(&pkt, v6, &p))
+	if (unlikely(!plain_vip(&pkt, v6, &p)))
 		return plain_not_vip(&pkt, v6);
 	pkt.vip_id = p.vip.id;
 	pkt.new_flow = false;
@@ -347,7 +342,7 @@ static __always_inline int plain(struct xdp_md *ctx, bool v6)
 		backend = plain_flow_lru(&pkt, v6, &p);
 	else
 		backend = v6 ? plain_flow6(&pkt, &p) : plain_flow4(&pkt, &p);
-	if (!backend)
+	if (unlikely(!backend))
 		return PACKET_RARE;
 	verdict = egress_find(ctx, backend->ifindex);
 	if (verdict < 0)
@@ -355,7 +350,7 @@ static __always_inline int plain(struct xdp_md *ctx, bool v6)
 	err = encap_packet(ctx, &pkt, backend, v6);
 	if (err == -DROP_REASON_TOO_BIG || err == -DROP_REASON_HEADROOM)
 		return PACKET_RARE;
-	if (err)
+	if (unlikely(err))
 		return err;
 	stats_forwarded(&pkt);
 	return verdict;

@@ -58,12 +58,13 @@ static __always_inline __u64 table_hash(const struct pkt *pkt, bool v6)
 	return v6 ? table_hash6(pkt) : table_hash4(pkt);
 }
 
-static __always_inline __u16 table_id_at(void *table, __u32 first_line, __u32 slot)
+/* NULL: the table ends before. */
+static __always_inline const __u16 *table_slot(void *table, __u32 first_line, __u32 slot)
 {
 	__u32 index = first_line + slot / TABLE_LINE_SLOTS;
 	const struct table_line *line = bpf_map_lookup_elem(table, &index);
 
-	return line ? line->ids[slot % TABLE_LINE_SLOTS] : 0;
+	return line ? &line->ids[slot % TABLE_LINE_SLOTS] : NULL;
 }
 
 /*
@@ -75,6 +76,7 @@ static __always_inline int table_find(__u32 id, __u64 hash, __u16 *backend,
 {
 	const struct table_header *header;
 	__u32 slot, zero = 0;
+	const __u16 *owner;
 	void *table;
 
 	table = bpf_map_lookup_elem(&tables, &id);
@@ -85,11 +87,14 @@ static __always_inline int table_find(__u32 id, __u64 hash, __u16 *backend,
 		return -DROP_REASON_TABLE_MISSING;
 
 	slot = flow_hash_slot(hash, header->size);
-	*backend = table_id_at(table, 1, slot);
-	if (previous)
-		*previous = header->previous ?
-				    table_id_at(table, header->previous, slot) :
-				    0;
+	owner = table_slot(table, 1, slot);
+	if (!owner)
+		return -DROP_REASON_TABLE_MISSING;
+	*backend = *owner;
+	if (previous) {
+		owner = header->previous ? table_slot(table, header->previous, slot) : NULL;
+		*previous = owner ? *owner : 0;
+	}
 	return *backend ? 0 : -DROP_REASON_NO_BACKEND;
 }
 

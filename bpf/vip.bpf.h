@@ -83,6 +83,15 @@ static __always_inline const struct vip *vip_service(__u32 group, __u8 protocol,
 	return bpf_map_lookup_elem(&services, &key);
 }
 
+/*
+ * Numbers that keys of our own have in the place of the protocol: the address
+ * entry, and the VIP that takes fragments. IPv4 packets may have them, too.
+ */
+static __always_inline bool vip_is_own_number(__u8 protocol)
+{
+	return protocol == 0 || protocol == IPPROTO_FRAGMENT;
+}
+
 /* The packet is for it; NULL: for none. */
 static __always_inline bool vip_take(struct pkt *pkt, const struct vip *vip)
 {
@@ -100,6 +109,8 @@ static __always_inline int vip_find(struct pkt *pkt, bool v6)
 	__be16 port = v6 ? pkt->key6.dport : pkt->key4.dport;
 	const struct vip *address;
 
+	if (vip_is_own_number(protocol))
+		protocol = IPPROTO_RAW; /* 255 is reserved: what no VIP names */
 	if (vip_take(pkt, vip_lookup(pkt, v6, port, protocol)))
 		return 0;
 	address = vip_address(pkt, v6);
@@ -121,7 +132,9 @@ static __always_inline int vip_find_fragment(struct pkt *pkt, bool v6)
 	__u8 protocol = v6 ? pkt->key6.protocol : pkt->key4.protocol;
 	const struct vip *address;
 
-	if (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP)
+	/* Behind an extension header in the fragments may be anything. */
+	if (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP &&
+	    !(v6 && is_extension_header(protocol)))
 		return vip_find(pkt, v6);
 	if (vip_take(pkt, vip_lookup(pkt, v6, 0, IPPROTO_FRAGMENT)))
 		return 0;

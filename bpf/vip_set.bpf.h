@@ -26,14 +26,14 @@ static __always_inline __u64 load64(const void *p)
 /* key: struct vip_key4 as it lies in memory. False: not among the sets. */
 static __always_inline bool vip_set_find4(__u64 key, struct vip_brief *vip)
 {
-	__u32 index = flow_mix_index(flow_mix(mix_key, key, 0), VIP_SET_BITS);
+	__u32 index = vip_mix4(mix_key, key);
 	const struct vip_set4 *set = bpf_map_lookup_elem(&vip_sets4, &index);
 
 	if (!set)
 		return false;
 #pragma unroll
 	for (int way = 0; way < VIP_WAYS; way++) {
-		if (set->key[way] == key) {
+		if (likely(set->key[way] == key)) {
 			*vip = set->vip[way];
 			return true;
 		}
@@ -44,16 +44,15 @@ static __always_inline bool vip_set_find4(__u64 key, struct vip_brief *vip)
 static __always_inline bool vip_set_find6(const __u64 *addr, __u64 service,
 					  struct vip_brief *vip)
 {
-	__u64 mix = flow_mix(mix_key, flow_mix_address(mix_key, addr) ^ service, 0);
-	__u32 index = flow_mix_index(mix, VIP_SET_BITS);
+	__u32 index = vip_mix6(mix_key, addr, service);
 	const struct vip_set6 *set = bpf_map_lookup_elem(&vip_sets6, &index);
 
 	if (!set)
 		return false;
 #pragma unroll
 	for (int way = 0; way < VIP_WAYS; way++) {
-		if (set->service[way] == service && set->addr[0][way] == addr[0] &&
-		    set->addr[1][way] == addr[1]) {
+		if (likely(set->service[way] == service && set->addr[0][way] == addr[0] &&
+			   set->addr[1][way] == addr[1])) {
 			*vip = set->vip[way];
 			return true;
 		}

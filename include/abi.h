@@ -417,6 +417,8 @@ struct fragment_key {
 struct fragment_note {
 	__u16 backend;
 	__u16 vip; /* id, for the counters */
+	__u16 oversize; /* 1: the VIP lets through what is too big */
+	__u16 pad;
 };
 
 #define MAX_FRAGMENTED_PACKETS 65536
@@ -480,7 +482,7 @@ _Static_assert(sizeof(struct flow_key4) == 16, "flow_key4");
 _Static_assert(sizeof(struct flow_key6) == 40, "flow_key6");
 _Static_assert(sizeof(struct flow) == 8, "flow");
 _Static_assert(sizeof(struct fragment_key) == 40, "fragment_key");
-_Static_assert(sizeof(struct fragment_note) == 4, "fragment_note");
+_Static_assert(sizeof(struct fragment_note) == 8, "fragment_note");
 _Static_assert(sizeof(struct vip_counters) == 40, "vip_counters");
 _Static_assert(sizeof(struct new_flow_counters) == 16, "new_flow_counters");
 _Static_assert(sizeof(struct backend_counters) == 32, "backend_counters");

@@ -38,6 +38,23 @@ static inline __attribute__((always_inline)) __u32 flow_mix_index(__u64 mix, __u
 	return (__u32)(mix >> (64 - bits));
 }
 
+/*
+ * Which set a VIP is in, by the words of its key. Who sends packets does not choose
+ * them, so for IPv4 one multiplication does.
+ */
+static inline __attribute__((always_inline)) __u32 vip_mix4(__u64 key, __u64 vip)
+{
+	return flow_mix_index(vip * key, VIP_SET_BITS);
+}
+
+static inline __attribute__((always_inline)) __u32 vip_mix6(__u64 key, const __u64 *addr,
+							     __u64 service)
+{
+	__u64 mix = flow_mix_address(key, addr) ^ service;
+
+	return flow_mix_index(flow_mix(key, mix, 0), VIP_SET_BITS);
+}
+
 /* Index among mask + 1, a power of two of at most 2^32. */
 static inline __attribute__((always_inline)) __u32 flow_mix_masked(__u64 mix, __u32 mask)
 {

@@ -7,7 +7,8 @@ BPF_TEST_OBJS := $(patsubst %.c,$(O)/%.o,$(wildcard tests/bpf/scenarios_*.c)) \
 BPF_TESTS := $(patsubst %.c,$(O)/%,$(wildcard tests/bpf/test_*.c))
 ROOT_TESTS += $(BPF_TESTS)
 
-$(BPF_TESTS): $(O)/tests/bpf/%: $(O)/tests/bpf/%.o $(BPF_TEST_OBJS)
+# The library: maps are filled as the daemon does it.
+$(BPF_TESTS): $(O)/tests/bpf/%: $(O)/tests/bpf/%.o $(BPF_TEST_OBJS) $(O)/libfairlead.a
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
 
@@ -16,5 +17,3 @@ $(O)/tests/bpf/test_bench: | $(O)/tests/bench/bench
 # It runs the command.
 $(O)/tests/bpf/test_fixtures: | $(O)/fairlead
 
-# It fills the maps as the daemon does.
-$(O)/tests/bpf/test_vip_kinds: $(O)/libfairlead.a

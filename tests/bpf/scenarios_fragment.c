@@ -38,7 +38,7 @@ static void hash_fragments(struct vip *vip)
 static void fragments_are_hashed(struct world *world)
 {
 	struct vip vip = { .table = T_MAIN, .flags = VIP_FRAGMENT_HASH,
-			   .udp_idle = ~0U };
+			   .idle = FLOW_IDLE_MAX, .tcp_idle = FLOW_IDLE_MAX };
 
 	world_vips(world, hash_fragments);
 	vip.id = V_DNS4;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a VIP may say of its packets beside where they go. */
 #include <netinet/in.h>
+#include <time.h>
 
 #include "scenario.h"
 
@@ -9,7 +10,7 @@
 #define OTHER_FLOW .sport = 40001
 #define FLAGS(flags) .tcp_flags = (flags)
 #define JUNK(flags) { .in = { FLAGS(flags) }, DROPPED(TCP_FLAGS), .vip = V_WEB4 }
-#define IDLE_TICKS 100
+#define IDLE_TICKS 16 /* of 2^30 ns */
 
 static void table_leads_to_next(struct world *world)
 {
@@ -64,7 +65,7 @@ static void all_sources_are_denied(struct world *world)
 
 static void ends_idle(struct vip *vip)
 {
-	vip->udp_idle = IDLE_TICKS;
+	vip->idle = IDLE_TICKS;
 }
 
 static void idle_flows_end(struct world *world)
@@ -93,6 +94,7 @@ static void idle_flows_are_known_to_a_neighbour(struct world *world)
 
 static void remembers_none(struct vip *vip)
 {
+	vip->flags |= VIP_CAP;
 	vip->new_flow_cap = 1;
 }
 

@@ -139,6 +139,18 @@ static const struct scenario rows[] = {
 	  OVERSIZE(B_GRE4, 1476) },
 	{ "oversize_packet_whose_checksum_carries_is_sent", B_NEXT,
 	  OVERSIZE(B_NEXT, 1480) },
+	{
+		"fragments_of_an_oversize_packet_are_all_sent",
+		.steps = {
+			{ .before = oversize_is_sent,
+			  .in = { .fragment = 0x2000, .id = 7, .payload = 1460 },
+			  NEW(B_IPIP4), .oversize = true },
+			{ .in = { .fragment = 0x20b9, .id = 7, .payload = 1460 },
+			  SENT(B_IPIP4), .oversize = true },
+			{ .in = { .fragment = 0x0172, .id = 7, .payload = 10 },
+			  SENT(B_IPIP4) },
+		},
+	},
 	{ "oversize_ipip_is_no_longer_than_a_length_field", B_IPIP4,
 	  LONGEST(B_IPIP4, 65535 - 20) },
 	{ "oversize_gue_is_no_longer_than_a_length_field", B_GUE4,

@@ -32,6 +32,7 @@ static uint16_t owner(uint32_t slot, uint32_t context)
 static void set_mode(struct vip *vip)
 {
 	vip->hash_mode = mode;
+	vip->flags |= mode == HASH_5_TUPLE ? 0 : VIP_HASH_MODE;
 	vip->flags |= flags;
 }
 

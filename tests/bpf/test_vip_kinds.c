@@ -47,8 +47,13 @@ static int map_of(enum vip_map map)
 
 static void add_vip(struct kinds *kinds, const struct vip_spec *spec)
 {
-	kinds->vips[kinds->n] = (struct plan_vip){
-		.spec = *spec, .id = FIRST_ID + kinds->n, .table = T_MAIN };
+	struct plan_vip *vip = &kinds->vips[kinds->n];
+
+	*vip = (struct plan_vip){ .spec = *spec, .id = FIRST_ID + kinds->n,
+				  .table = T_MAIN };
+	vip->options.idle = vip->options.tcp_idle = FLOW_IDLE_MAX;
+	if (!spec->protocol || spec->prefix_len != addr_bits(&spec->addr))
+		vip->options.flags |= VIP_WIDE;
 	kinds->n++;
 }
 
@@ -75,17 +80,21 @@ static void lay(struct kinds *kinds)
 
 		assert_int_equal(bpf_map_update_elem(map_of(entry->map), entry->key,
 						     &entry->vip, BPF_ANY), 0);
+		vip_sets_write(&world.vip_sets, entry);
 		if (entry->map == VIP_MAP_PREFIXES4)
 			world.skel->bss->vip_prefixes |= VIP_PREFIXES4;
 		if (entry->map == VIP_MAP_PREFIXES6)
 			world.skel->bss->vip_prefixes |= VIP_PREFIXES6;
 	}
+	vip_filter_add(&world.vip_sets, &kinds->entries);
 }
 
 static void clear(struct kinds *kinds)
 {
 	size_t i;
 
+	for (i = 0; i < kinds->entries.n; i++)
+		vip_sets_delete(&world.vip_sets, &kinds->entries.list[i]);
 	for (i = 0; i < kinds->entries.n; i++)
 		assert_int_equal(bpf_map_delete_elem(map_of(kinds->entries.list[i].map),
 						     kinds->entries.list[i].key), 0);

@@ -16,6 +16,7 @@
 
 #include "tests/lib/netns.h"
 #include "user/core/cleanup.h"
+#include "user/dp/program.h"
 
 #define SKIP 77
 /* Of BPF_PROG_RUN in older kernels, 6.1 among them. */
@@ -172,11 +173,27 @@ enum backend_id world_sent_to(const struct run *run)
 	return run->out.data[5];
 }
 
-/* The key of the published vectors: bytes 00 01 .. 0f. */
-static void set_hash_key(struct fairlead_bpf *skel)
+/* The hash key is that of the published vectors: bytes 00 01 .. 0f. */
+static struct config world_config(enum flow_form form)
 {
-	skel->rodata->flow_hash_key.k0 = 0x0706050403020100ULL;
-	skel->rodata->flow_hash_key.k1 = 0x0f0e0d0c0b0a0908ULL;
+	return (struct config){
+		.abi = FAIRLEAD_ABI,
+		.flows_per_cpu = WORLD_FLOWS,
+		.flow_form = form,
+		.flow_set_bits = flow_maps_set_bits(WORLD_FLOWS),
+		.mix_key = 0x9e3779b97f4a7c15ULL,
+		.hash_key = { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL },
+	};
+}
+
+static int map_vip_sets(struct world *world)
+{
+	const struct fairlead_bpf *skel = world->skel;
+
+	return vip_sets_map(bpf_map__fd(skel->maps.vip_sets4),
+			    bpf_map__fd(skel->maps.vip_sets6),
+			    bpf_map__fd(skel->maps.vip_filter), world->config.mix_key,
+			    &world->vip_sets, NULL);
 }
 
 static int load(struct world *world)
@@ -188,19 +205,14 @@ static int load(struct world *world)
 	if (cpus < 2)
 		cpus = 2;
 	world->neighbour = world->cpu ? 0 : 1;
-	world->skel = fairlead_bpf__open();
-	if (!world->skel)
-		return -errno;
-	set_hash_key(world->skel);
+	err = program_open(&world->config, cpus, &world->skel, NULL);
+	if (err)
+		return err;
 	/* The verifier walks the loop over the CPUs: the same on any machine. */
 	world->skel->rodata->ct_cpus = 2;
 	world->skel->rodata->icmp_answers_max = WORLD_ICMP_ANSWERS;
-	err = bpf_map__set_max_entries(world->skel->maps.flows4, cpus);
-	if (!err)
-		err = bpf_map__set_max_entries(world->skel->maps.flows6, cpus);
-	if (!err)
-		err = fairlead_bpf__load(world->skel);
-	return err;
+	err = program_load(world->skel, &world->config);
+	return err ? err : map_vip_sets(world);
 }
 
 static int seed_egress(struct world *world)
@@ -218,9 +230,15 @@ static int seed_egress(struct world *world)
 
 int world_open(struct world *world)
 {
+	return world_open_as(world, FLOW_FORM_SETS);
+}
+
+int world_open_as(struct world *world, enum flow_form form)
+{
 	int err;
 
-	*world = (struct world){ .flows4 = -1, .flows6 = -1 };
+	*world = (struct world){ .config = world_config(form),
+				 .flows = { -1, -1, -1, -1 } };
 	err = netns_enter_new();
 	if (err) {
 		fprintf(stderr, "skipped: no new network namespace: %s\n",
@@ -251,8 +269,8 @@ int world_open(struct world *world)
 
 void world_close(struct world *world)
 {
-	cleanup_close(&world->flows4);
-	cleanup_close(&world->flows6);
+	world_flows_close(world);
+	vip_sets_unmap(&world->vip_sets);
 	fairlead_bpf__destroy(world->skel);
 	world->skel = NULL;
 }

@@ -22,6 +22,8 @@
 
 #include "fairlead.skel.h"
 #include "tests/lib/frame.h"
+#include "user/dp/flow_maps.h"
+#include "user/dp/vip_sets.h"
 
 #define LOOPBACK_IFINDEX 1
 #define WORLD_TABLE_SIZE 251
@@ -87,7 +89,9 @@ struct world {
 	unsigned int neighbour;  /* another CPU, real or not */
 	uint32_t egress_ifindex; /* in the egress map */
 	uint32_t stray_ifindex;  /* exists, but is not */
-	int flows4, flows6;      /* this CPU's inner maps; -1: none */
+	struct config config;
+	struct vip_sets vip_sets;
+	int flows[FLOW_MAP__MAX]; /* this CPU's inner maps; -1: none */
 };
 
 /* Whole, or as deltas: what the program counted, over all CPUs. */
@@ -110,8 +114,12 @@ struct run_options {
 	uint8_t metadata;         /* bytes of XDP metadata in front */
 };
 
-/* 77 with a sentence on stderr when the machine cannot run BPF; else 0. */
-int world_open(struct world *world);
+/*
+ * 77 with a sentence on stderr when the machine cannot run BPF; else 0. Flows are
+ * kept in the given form.
+ */
+int world_open_as(struct world *world, enum flow_form form);
+int world_open(struct world *world); /* in sets */
 void world_close(struct world *world);
 void world_reset(struct world *world);
 void world_reset_backends(struct world *world);
@@ -155,7 +163,15 @@ void world_flows(struct world *world, uint32_t entries);
 /* What this CPU knows is now known to its neighbour alone. */
 void world_flows_move(struct world *world);
 void world_neighbour_forgets(struct world *world);
-unsigned int world_count_flows(const struct world *world, bool v6);
+/*
+ * Every entry that this CPU has of a family, wide ones too, and the ports of its
+ * flow in host byte order; `visit` may change it.
+ */
+typedef void flow_visit(void *context, uint16_t sport, uint16_t dport, struct flow *flow);
+void world_each_flow(struct world *world, bool v6, flow_visit *visit, void *context);
+unsigned int world_count_flows(struct world *world, bool v6);
+/* The tick that packets count now. */
+uint32_t world_tick(const struct world *world);
 
 void world_run(struct world *world, const struct frame *in,
 	       const struct run_options *options, struct run *run);

@@ -4,31 +4,108 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "user/core/cleanup.h"
 
-static void age_flows(int fd, uint32_t ticks)
+uint32_t world_tick(const struct world *world)
 {
-	uint8_t key[sizeof(struct flow_key6)];
-	struct flow flow;
+	uint8_t frame[64] = { 0 };
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = sizeof(frame),
+		    .repeat = 1);
+	int err = bpf_prog_test_run_opts(bpf_program__fd(world->skel->progs.tick), &run);
 
-	for (void *previous = NULL; bpf_map_get_next_key(fd, previous, key) == 0;
-	     previous = key) {
-		if (bpf_map_lookup_elem(fd, key, &flow))
+	if (err)
+		world_die("tick", err);
+	return run.retval;
+}
+
+static void visit_ways(flow_visit *visit, void *context, const uint16_t *sport,
+		       const uint16_t *dport, uint16_t *backend, uint16_t *alternate,
+		       uint16_t *stamp)
+{
+	for (int way = 0; way < FLOW_WAYS; way++) {
+		struct flow flow = { .backend = backend[way], .alternate = alternate[way],
+				     .stamp = stamp[way] };
+
+		if (!flow.backend)
+			continue;
+		visit(context, ntohs(sport[way]), ntohs(dport[way]), &flow);
+		backend[way] = flow.backend;
+		alternate[way] = flow.alternate;
+		stamp[way] = flow.stamp;
+	}
+}
+
+static void visit_sets(struct world *world, bool v6, flow_visit *visit, void *context)
+{
+	enum flow_map map = v6 ? FLOW_MAP_SETS6 : FLOW_MAP_SETS4;
+	uint32_t n = flow_map_entries(&world->config, map);
+	union {
+		struct flow_set4 set4;
+		struct flow_set6 set6;
+	} u;
+
+	for (uint32_t i = 0; world->flows[map] >= 0 && i < n; i++) {
+		if (bpf_map_lookup_elem(world->flows[map], &i, &u))
+			world_die("flow set", -errno);
+		if (v6)
+			visit_ways(visit, context, u.set6.sport, u.set6.dport,
+				   u.set6.backend, u.set6.alternate, u.set6.stamp);
+		else
+			visit_ways(visit, context, u.set4.sport, u.set4.dport,
+				   u.set4.backend, u.set4.alternate, u.set4.stamp);
+		if (bpf_map_update_elem(world->flows[map], &i, &u, BPF_ANY))
+			world_die("flow set", -errno);
+	}
+}
+
+static void visit_lru(struct world *world, bool v6, flow_visit *visit, void *context)
+{
+	int fd = world->flows[v6 ? FLOW_MAP_LRU6 : FLOW_MAP_LRU4];
+	struct flow_key6 key6;
+	struct flow_key4 *key4 = (void *)&key6;
+	struct flow flow, before;
+
+	for (void *previous = NULL; bpf_map_get_next_key(fd, previous, &key6) == 0;
+	     previous = &key6) {
+		if (bpf_map_lookup_elem(fd, &key6, &flow))
 			world_die("flow", -errno);
-		flow.seen -= ticks;
-		if (bpf_map_update_elem(fd, key, &flow, BPF_EXIST))
+		before = flow;
+		visit(context, ntohs(v6 ? key6.sport : key4->sport),
+		      ntohs(v6 ? key6.dport : key4->dport), &flow);
+		/* An update of a full map evicts others. */
+		if (memcmp(&flow, &before, sizeof(flow)) &&
+		    bpf_map_update_elem(fd, &key6, &flow, BPF_EXIST))
 			world_die("flow", -errno);
 	}
 }
 
+void world_each_flow(struct world *world, bool v6, flow_visit *visit, void *context)
+{
+	visit_sets(world, v6, visit, context);
+	visit_lru(world, v6, visit, context);
+}
+
+/* Backwards from where they end, so that flows that begin later are not older. */
+static void age_flow(void *context, uint16_t sport, uint16_t dport, struct flow *flow)
+{
+	const uint32_t *ticks = context;
+	uint16_t until = (flow->stamp >> FLOW_FLAG_BITS) - *ticks;
+
+	(void)sport;
+	(void)dport;
+	flow->stamp = FLOW_STAMP(until, flow->stamp & FLOW_FLAGS);
+}
+
 void world_age_flows(struct world *world, uint32_t ticks)
 {
-	age_flows(world->flows4, ticks);
-	age_flows(world->flows6, ticks);
+	world_each_flow(world, false, age_flow, &ticks);
+	world_each_flow(world, true, age_flow, &ticks);
 }
 
 void world_fill_new_flows(struct world *world, enum vip_id vip)
@@ -54,74 +131,76 @@ uint64_t world_unremembered(struct world *world, enum vip_id vip)
 	return values[world->cpu].unremembered;
 }
 
-static int flows_replace(struct bpf_map *outer, uint32_t cpu, int *inner,
-			 size_t key_size, uint32_t entries)
+/* Sets have one size, which the program knows: they are new, or none. */
+static int flows_replace(struct world *world, enum flow_map map, uint32_t entries)
 {
-	cleanup_close(inner);
-	if (!entries) {
-		int err = bpf_map_delete_elem(bpf_map__fd(outer), &cpu);
+	struct bpf_map *outer = flow_map_outer(world->skel, map);
+	struct config config = world->config;
+	int err;
 
+	cleanup_close(&world->flows[map]);
+	if (!entries) {
+		err = bpf_map_delete_elem(bpf_map__fd(outer), &world->cpu);
 		return err == -ENOENT ? 0 : err;
 	}
-	*inner = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "flows", key_size,
-				sizeof(struct flow), entries, NULL);
-	if (*inner < 0)
-		return *inner;
-	return bpf_map_update_elem(bpf_map__fd(outer), &cpu, inner, BPF_ANY);
+	if (config.flow_form == FLOW_FORM_LRU)
+		config.flows_per_cpu = entries;
+	world->flows[map] = flow_map_create(&config, map, world->cpu);
+	if (world->flows[map] < 0)
+		return world->flows[map];
+	return bpf_map_update_elem(bpf_map__fd(outer), &world->cpu, &world->flows[map],
+				   BPF_ANY);
 }
 
 void world_flows(struct world *world, uint32_t entries)
 {
-	int err;
+	for (int map = 0; map < FLOW_MAP__MAX; map++) {
+		int err = flows_replace(world, map, entries);
 
-	err = flows_replace(world->skel->maps.flows4, world->cpu, &world->flows4,
-			    sizeof(struct flow_key4), entries);
-	if (!err)
-		err = flows_replace(world->skel->maps.flows6, world->cpu,
-				    &world->flows6, sizeof(struct flow_key6),
-				    entries);
-	if (err)
-		world_die("flow map", err);
-}
-
-static int flows_move(struct bpf_map *outer, const struct world *world,
-		      int *inner, size_t key_size)
-{
-	int err = bpf_map_update_elem(bpf_map__fd(outer), &world->neighbour,
-				      inner, BPF_ANY);
-
-	return err ? err :
-		     flows_replace(outer, world->cpu, inner, key_size, WORLD_FLOWS);
+		if (err)
+			world_die("flow map", err);
+	}
 }
 
 void world_flows_move(struct world *world)
 {
-	int err = flows_move(world->skel->maps.flows4, world, &world->flows4,
-			     sizeof(struct flow_key4));
+	for (int map = 0; map < FLOW_MAP__MAX; map++) {
+		struct bpf_map *outer = flow_map_outer(world->skel, map);
+		int err = bpf_map_update_elem(bpf_map__fd(outer), &world->neighbour,
+					      &world->flows[map], BPF_ANY);
 
-	if (!err)
-		err = flows_move(world->skel->maps.flows6, world, &world->flows6,
-				 sizeof(struct flow_key6));
-	if (err)
-		world_die("flow map of another CPU", err);
+		if (!err)
+			err = flows_replace(world, map, WORLD_FLOWS);
+		if (err)
+			world_die("flow map of another CPU", err);
+	}
 }
 
 void world_neighbour_forgets(struct world *world)
 {
-	bpf_map_delete_elem(bpf_map__fd(world->skel->maps.flows4),
-			    &world->neighbour);
-	bpf_map_delete_elem(bpf_map__fd(world->skel->maps.flows6),
-			    &world->neighbour);
+	for (int map = 0; map < FLOW_MAP__MAX; map++)
+		bpf_map_delete_elem(bpf_map__fd(flow_map_outer(world->skel, map)),
+				    &world->neighbour);
 }
 
-unsigned int world_count_flows(const struct world *world, bool v6)
+void world_flows_close(struct world *world)
 {
-	uint8_t key[sizeof(struct flow_key6)];
-	int fd = v6 ? world->flows6 : world->flows4;
+	for (int map = 0; map < FLOW_MAP__MAX; map++)
+		cleanup_close(&world->flows[map]);
+}
+
+static void count_flow(void *context, uint16_t sport, uint16_t dport, struct flow *flow)
+{
+	(void)sport;
+	(void)dport;
+	(void)flow;
+	++*(unsigned int *)context;
+}
+
+unsigned int world_count_flows(struct world *world, bool v6)
+{
 	unsigned int n = 0;
 
-	for (void *previous = NULL; bpf_map_get_next_key(fd, previous, key) == 0;
-	     previous = key)
-		n++;
+	world_each_flow(world, v6, count_flow, &n);
 	return n;
 }

@@ -38,7 +38,9 @@ static const struct vip_seed vip_seeds[] = {
 	{ TABLELESS4, 443, IPPROTO_TCP, V_TABLELESS4, T_MISSING, 0, 0 },
 	{ TABLELESS4, 0, 0, 0, 0, VIP_ADDRESS, 0 },
 	{ VECTOR_TCP4, 443, IPPROTO_TCP, V_VECTOR_TCP4, T_MAIN, 0, 0 },
+	{ VECTOR_TCP4, 0, 0, 0, 0, VIP_ADDRESS, 0 },
 	{ VECTOR_UDP4, 53, IPPROTO_UDP, V_VECTOR_UDP4, T_MAIN, 0, 0 },
+	{ VECTOR_UDP4, 0, 0, 0, 0, VIP_ADDRESS, 0 },
 };
 
 static void seed_service(struct world *world, const struct vip_seed *seed,
@@ -53,6 +55,18 @@ static void seed_service(struct world *world, const struct vip_seed *seed,
 	world_map_update(world->skel->maps.services, &key, vip);
 }
 
+/* As the daemon does: in the sets, when it is plain, and its address in the filter. */
+static void put_into_sets(struct world *world, enum vip_map map, const void *key,
+			  size_t size, const struct vip *vip)
+{
+	struct vip_entry entry = { .map = map, .vip = *vip };
+	struct vip_entries one = { &entry, 1 };
+
+	memcpy(entry.key, key, size);
+	vip_sets_write(&world->vip_sets, &entry);
+	vip_filter_add(&world->vip_sets, &one);
+}
+
 void world_vip(struct world *world, const char *address, uint16_t port,
 	       uint8_t protocol, const struct vip *vip)
 {
@@ -62,16 +76,19 @@ void world_vip(struct world *world, const char *address, uint16_t port,
 	if (strchr(address, ':')) {
 		frame_address(address, true, key6.addr);
 		world_map_update(world->skel->maps.vips6, &key6, vip);
+		put_into_sets(world, VIP_MAP_VIPS6, &key6, sizeof(key6), vip);
 	} else {
 		frame_address(address, false, (uint8_t *)&key4.addr);
 		world_map_update(world->skel->maps.vips4, &key4, vip);
+		put_into_sets(world, VIP_MAP_VIPS4, &key4, sizeof(key4), vip);
 	}
 }
 
 static struct vip vip_value(const struct vip_seed *seed)
 {
 	return (struct vip){ .id = seed->id, .table = seed->table,
-			     .flags = seed->flags, .udp_idle = ~0U };
+			     .flags = seed->flags, .idle = FLOW_IDLE_MAX,
+			     .tcp_idle = FLOW_IDLE_MAX };
 }
 
 void world_seed_vips(struct world *world)

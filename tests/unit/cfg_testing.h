@@ -84,6 +84,7 @@ static inline void assert_same_vip(const struct cfg_vip *a, const struct cfg_vip
 	assert_int_equal(a->tcp_junk, b->tcp_junk);
 	assert_int_equal(a->fragment_hash, b->fragment_hash);
 	assert_int_equal(a->oversize, b->oversize);
+	assert_int_equal(a->tcp_idle_timeout, b->tcp_idle_timeout);
 	assert_int_equal(a->udp_idle_timeout, b->udp_idle_timeout);
 	assert_int_equal(a->new_flow_limit, b->new_flow_limit);
 	assert_int_equal(a->quic_config_id, b->quic_config_id);

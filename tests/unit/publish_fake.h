@@ -329,19 +329,46 @@ int kmap_delete(int fd, const void *keys, size_t key_size, size_t n)
 	return fails ? -ENOMEM : 0;
 }
 
+/* Of the owners: the lines of previous owners say how it came to them. */
 static inline uint64_t fake_digest(const struct table_line *lines, size_t n)
 {
-	const uint8_t *bytes = (const uint8_t *)lines;
 	uint64_t digest = FNV64_OFFSET;
-	size_t i;
+	struct table_header header;
+	const uint8_t *bytes;
+	size_t i, slots;
 
-	for (i = 0; i < n * sizeof(*lines); i++)
+	memcpy(&header, lines, sizeof(header));
+	slots = (header.size + TABLE_LINE_SLOTS - 1) / TABLE_LINE_SLOTS;
+	assert_true(n == 1 + slots || (header.previous && n == 1 + 2 * slots));
+	header.previous = 0;
+	bytes = (const uint8_t *)&header;
+	for (i = 0; i < sizeof(header); i++)
+		digest = fnv64_byte(digest, bytes[i]);
+	bytes = (const uint8_t *)&lines[1];
+	for (i = 0; i < slots * sizeof(*lines); i++)
 		digest = fnv64_byte(digest, bytes[i]);
 	return digest;
 }
 
 void kmap_wait_for_packets(void)
 {
+}
+
+/* Tables are known here by their digests, so none has owners to hand on. */
+int kmap_lines_read(int fd, void *lines, size_t n)
+{
+	fake_of_fd(fd);
+	memset(lines, 0, n * sizeof(struct table_line));
+	return 0;
+}
+
+int kmap_lines_write(int fd, __u32 first, const void *lines, size_t n)
+{
+	(void)first;
+	(void)lines;
+	(void)n;
+	fake_of_fd(fd);
+	return 0;
 }
 
 int kmap_table_create(const void *lines, size_t n)

@@ -141,7 +141,7 @@ static void what_the_file_does_not_say_has_its_default(void **state)
 	assert_int_equal(cfg->attach, ATTACH_AUTO);
 	assert_false(cfg->dispatcher);
 	assert_false(cfg->has_hash_key);
-	assert_int_equal(cfg->flows, CFG_FLOWS_DEFAULT);
+	assert_int_equal(cfg->flows, 0);
 	assert_int_equal(cfg->tunnel_source4.addr.family, 0);
 	assert_int_equal(cfg->tunnel_source6.addr.family, 0);
 	assert_int_equal(cfg->n_pools + cfg->n_vips, 0);

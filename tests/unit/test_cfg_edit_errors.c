@@ -30,7 +30,7 @@ static void check_refusals(const struct refusal *rows, size_t n)
 
 #define VIP_OPTIONS                                                \
 	"pool, hash, echo, tcp_junk, fragments, oversize, "         \
-	"udp_idle_timeout, new_flow_limit, quic, allow, deny, "           \
+	"tcp_idle_timeout, udp_idle_timeout, new_flow_limit, quic, allow, deny, "           \
 	"encap, gue_port, algorithm, table_size, slack, "     \
 	"ring_points, all_down"
 

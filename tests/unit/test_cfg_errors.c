@@ -11,14 +11,14 @@ struct row {
 
 #define IF "interface: eth0\n"
 #define ROOT_KEYS                                                         \
-	"interface, attach, dispatcher, hash_key, flows, tunnel_source, " \
+	"interface, attach, dispatcher, hash_key, flows, flows_per_cpu, conntrack, tunnel_source, " \
 	"pools, vips"
 #define POOL_KEYS                                               \
 	"encap, gue_port, algorithm, table_size, slack, ring_points, " \
 	"all_down, backends"
 #define VIP_KEYS                                                    \
 	"address, pool, hash, echo, tcp_junk, fragments, oversize, " \
-	"udp_idle_timeout, new_flow_limit, quic, allow, deny, " POOL_KEYS
+	"tcp_idle_timeout, udp_idle_timeout, new_flow_limit, quic, allow, deny, " POOL_KEYS
 #define VIP(keys)     IF "vips:\n- {address: '203.0.113.10:443/tcp', " keys "}\n"
 #define BACKEND(keys) IF "pools:\n  web:\n    backends:\n    - {" keys "}\n"
 

@@ -287,7 +287,7 @@ static void completion_offers_what_the_table_has(void **state)
 		{ "show ''", " counters status \n" },
 		{ "vip add V ''",
 		  " pool hash echo tcp_junk fragments oversize "
-		  "udp_idle_timeout new_flow_limit quic allow deny "
+		  "tcp_idle_timeout udp_idle_timeout new_flow_limit quic allow deny "
 		  "encap gue_port algorithm table_size slack "
 		  "ring_points all_down \n" },
 		{ "vip add V encap ''", " ipip gue gue1 gre l2 \n" },

@@ -26,9 +26,68 @@ static void what_is_not_said_has_its_default(void **state)
 	assert_int_equal(options->flags, 0);
 	assert_int_equal(options->hash_mode, HASH_5_TUPLE);
 	assert_int_equal(options->new_flow_cap, 0);
-	/* 300 s in ticks of 2^30 ns, rounded up */
-	assert_int_equal(options->udp_idle, 280);
+	/* 7,440 s in ticks of 2 s, and the tick that runs */
+	assert_int_equal(options->idle, 3721);
+	assert_int_equal(options->tcp_idle, 3721);
 	assert_int_equal(plan->n_acls, 0);
+}
+
+static void timeouts_become_ticks_that_are_not_shorter(void **state)
+{
+	static const struct {
+		const char *vip, *option;
+		uint16_t idle, tcp_idle;
+	} rows[] = {
+		{ "203.0.113.1:53/udp", "", 151, 3721 },
+		{ "203.0.113.1:53/udp", ", udp_idle_timeout: 1", 2, 3721 },
+		{ "203.0.113.1:53/udp", ", udp_idle_timeout: 2", 2, 3721 },
+		{ "203.0.113.1:53/udp", ", udp_idle_timeout: 3", 3, 3721 },
+		{ "203.0.113.1:53/udp", ", udp_idle_timeout: 15356", 7679, 3721 },
+		{ "203.0.113.1:53/udp", ", udp_idle_timeout: 0", FLOW_IDLE_MAX, 3721 },
+		{ "203.0.113.1:53/tcp", ", tcp_idle_timeout: 60", 31, 31 },
+		{ "203.0.113.1:53/tcp", ", tcp_idle_timeout: 0", FLOW_IDLE_MAX,
+		  FLOW_IDLE_MAX },
+		{ "203.0.113.1:any/any", ", tcp_idle_timeout: 60", 151, 31 },
+	};
+	char yaml[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		_cleanup_plan_ struct plan *none = empty_plan();
+		_cleanup_plan_ struct plan *plan = NULL;
+		const struct vip *options;
+
+		snprintf(yaml, sizeof(yaml), HEAD ROW("%s", "%s"), rows[i].vip,
+			 rows[i].option);
+		plan = must_plan_yaml(yaml, none);
+		options = options_of(plan, rows[i].vip);
+		assert_int_equal(options->idle, rows[i].idle);
+		assert_int_equal(options->tcp_idle, rows[i].tcp_idle);
+	}
+}
+
+static void vips_of_more_than_one_address_or_protocol_are_wide(void **state)
+{
+	static const struct {
+		const char *vip;
+		bool wide;
+	} rows[] = {
+		{ "203.0.113.1:53/udp", false },   { "203.0.113.1:any/tcp", false },
+		{ "203.0.113.1:1-9/tcp", false },  { "203.0.113.1:any/any", true },
+		{ "203.0.113.0/24:53/udp", true }, { "[2001:db8::/64]:53/udp", true },
+	};
+	char yaml[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		_cleanup_plan_ struct plan *none = empty_plan();
+		_cleanup_plan_ struct plan *plan = NULL;
+
+		snprintf(yaml, sizeof(yaml), HEAD ROW("%s", ""), rows[i].vip);
+		plan = must_plan_yaml(yaml, none);
+		assert_int_equal(!!(options_of(plan, rows[i].vip)->flags & VIP_WIDE),
+				 rows[i].wide);
+	}
 }
 
 static void each_option_becomes_what_packets_look_up(void **state)
@@ -37,23 +96,20 @@ static void each_option_becomes_what_packets_look_up(void **state)
 		const char *option;
 		uint16_t flags;
 		uint8_t mode;
-		uint32_t udp_idle, cap;
+		uint32_t cap;
 	} rows[] = {
-		{ ", hash: source", 0, HASH_SOURCE, 280, 0 },
-		{ ", hash: source-dest", 0, HASH_SOURCE_DEST, 280, 0 },
-		{ ", hash: dest-port", 0, HASH_DEST_PORT, 280, 0 },
-		{ ", hash: 5-tuple, echo: true", 0, HASH_5_TUPLE, 280, 0 },
-		{ ", echo: false", VIP_NO_ECHO, 0, 280, 0 },
-		{ ", tcp_junk: pass", VIP_TCP_JUNK, 0, 280, 0 },
-		{ ", fragments: hash", VIP_FRAGMENT_HASH, 0, 280, 0 },
-		{ ", oversize: send", VIP_OVERSIZE, 0, 280, 0 },
-		{ ", udp_idle_timeout: 0", 0, 0, UINT32_MAX, 0 },
-		{ ", udp_idle_timeout: 1", 0, 0, 1, 0 },
-		{ ", udp_idle_timeout: 2592000", 0, 0, 2413989, 0 },
-		{ ", new_flow_limit: 5000", 0, 0, 280, 5000 },
-		{ ", deny: [192.0.2.0/24]", VIP_ACL, 0, 280, 0 },
-		{ ", allow: [192.0.2.0/24]", VIP_ACL | VIP_ACL_DENY, 0, 280, 0 },
-		{ ", allow: [], deny: []", 0, 0, 280, 0 },
+		{ ", hash: source", VIP_HASH_MODE, HASH_SOURCE, 0 },
+		{ ", hash: source-dest", VIP_HASH_MODE, HASH_SOURCE_DEST, 0 },
+		{ ", hash: dest-port", VIP_HASH_MODE, HASH_DEST_PORT, 0 },
+		{ ", hash: 5-tuple, echo: true", 0, HASH_5_TUPLE, 0 },
+		{ ", echo: false", VIP_NO_ECHO, 0, 0 },
+		{ ", tcp_junk: pass", VIP_TCP_JUNK, 0, 0 },
+		{ ", fragments: hash", VIP_FRAGMENT_HASH, 0, 0 },
+		{ ", oversize: send", VIP_OVERSIZE, 0, 0 },
+		{ ", new_flow_limit: 5000", VIP_CAP, 0, 5000 },
+		{ ", deny: [192.0.2.0/24]", VIP_ACL, 0, 0 },
+		{ ", allow: [192.0.2.0/24]", VIP_ACL | VIP_ACL_DENY, 0, 0 },
+		{ ", allow: [], deny: []", 0, 0, 0 },
 	};
 	char yaml[256];
 
@@ -68,7 +124,6 @@ static void each_option_becomes_what_packets_look_up(void **state)
 		options = options_of(plan, VIP1);
 		assert_int_equal(options->flags, rows[i].flags);
 		assert_int_equal(options->hash_mode, rows[i].mode);
-		assert_int_equal(options->udp_idle, rows[i].udp_idle);
 		assert_int_equal(options->new_flow_cap, rows[i].cap);
 	}
 }
@@ -129,7 +184,7 @@ static void answers_name_every_option(void **state)
 	json_t *expected = json_loads(
 		"{\"hash\": \"5-tuple\", \"echo\": true, \"tcp_junk\": \"drop\", "
 		"\"fragments\": \"first\", \"oversize\": \"drop\", "
-		"\"udp_idle_timeout\": 300, \"new_flow_limit\": 0, \"quic\": null, \"allow\": [], "
+		"\"tcp_idle_timeout\": 7440, \"udp_idle_timeout\": 300, \"new_flow_limit\": 0, \"quic\": null, \"allow\": [], "
 		"\"deny\": [\"10.0.0.0/8\"]}", 0, NULL);
 
 	(void)state;
@@ -153,7 +208,7 @@ static void what_does_not_fit_is_refused_with_what_is_allowed(void **state)
 		{ ROW(VIP1, ", oversize: pass"),
 		  "oversize 'pass' is not known; allowed: drop, send" },
 		{ ROW(VIP1, ", udp_idle_timeout: -1"), "udp_idle_timeout '-1' is not a number" },
-		{ ROW(VIP1, ", udp_idle_timeout: 2592001"), "allowed: 0 to 2592000" },
+		{ ROW(VIP1, ", udp_idle_timeout: 15357"), "allowed: 0 to 15356" },
 		{ ROW(VIP1, ", allow: 10.0.0.0/8"), "allow is a single value; allowed: a list" },
 		{ ROW(VIP1, ", allow: [10.0.0.1/8]"),
 		  "allow '10.0.0.1/8' has bits set behind its length; allowed: 10.0.0.0/8" },
@@ -246,6 +301,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_not_said_has_its_default),
 		cmocka_unit_test(each_option_becomes_what_packets_look_up),
+		cmocka_unit_test(timeouts_become_ticks_that_are_not_shorter),
+		cmocka_unit_test(vips_of_more_than_one_address_or_protocol_are_wide),
 		cmocka_unit_test(lists_are_planned_under_the_id_of_their_vip),
 		cmocka_unit_test(a_saved_file_says_what_was_said),
 		cmocka_unit_test(answers_name_every_option),

@@ -65,7 +65,6 @@ int cfg_new(struct cfg **out, struct err *err)
 	if (!cfg)
 		return no_memory(err);
 
-	cfg->flows = CFG_FLOWS_DEFAULT;
 	*out = cfg;
 	return 0;
 }
@@ -86,6 +85,7 @@ struct cfg_vip cfg_vip_default(void)
 	return (struct cfg_vip){
 		.hash_mode = HASH_5_TUPLE,
 		.echo = true,
+		.tcp_idle_timeout = CFG_TCP_IDLE_DEFAULT,
 		.udp_idle_timeout = CFG_UDP_IDLE_DEFAULT,
 	};
 }

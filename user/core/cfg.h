@@ -30,12 +30,14 @@
 
 #define CFG_NAME_MAX 127 /* of pools and backends */
 #define CFG_WEIGHT_MAX 65535
-#define CFG_FLOWS_DEFAULT (1024 * 1024)
 #define CFG_FLOWS_MIN 1024
 #define CFG_FLOWS_MAX (256 * 1024 * 1024)
 /* RFC 4787, REQ-5: what a NAT should keep a UDP mapping for, at the least */
 #define CFG_UDP_IDLE_DEFAULT 300
-#define CFG_UDP_IDLE_MAX (30 * 24 * 3600)
+/* RFC 5382, REQ-5: an established TCP connection may be idle for 2 h 4 min. */
+#define CFG_TCP_IDLE_DEFAULT 7440
+/* What the clock of the flows reaches: FLOW_IDLE_MAX ticks, less one. */
+#define CFG_IDLE_MAX ((FLOW_IDLE_MAX - 2) * FLOW_TICK_SECONDS)
 #define CFG_NEW_FLOWS_MAX 1000000000
 #define CFG_FILE_SIZE_MAX (64 * 1024 * 1024)
 
@@ -100,7 +102,7 @@ struct cfg_vip {
 	bool tcp_junk;      /* impossible TCP flags are let through */
 	bool fragment_hash; /* all fragments by the 3-tuple, in any order */
 	bool oversize;      /* without DF: send what exceeds the MTU */
-	uint32_t udp_idle_timeout; /* s; 0: never */
+	uint32_t tcp_idle_timeout, udp_idle_timeout; /* s; 0: never */
 	uint32_t new_flow_limit;   /* a second and CPU; 0: none */
 	/* QUIC-LB; length 0: not by connection id. */
 	uint8_t quic_config_id, quic_server_id_length;
@@ -117,7 +119,9 @@ struct cfg {
 	bool dispatcher; /* share the interface through libxdp's dispatcher */
 	bool has_hash_key;
 	uint8_t hash_key[16];
-	uint32_t flows;             /* entries per family, over all CPUs */
+	/* Of each family, over all CPUs, or of each; both 0: what suits the machine */
+	uint32_t flows, flows_per_cpu;
+	enum flow_form conntrack;
 	struct tunnel_source tunnel_source4; /* unset: what the route says */
 	struct tunnel_source tunnel_source6;
 	struct cfg_pool *pools; /* sorted by name once checked */
@@ -217,5 +221,6 @@ const char *hash_mode_name(unsigned int mode);
 /* GUE of either variant: has a UDP port. */
 bool encap_has_port(unsigned int encap);
 const char *attach_mode_name(enum attach_mode mode);
+const char *flow_form_name(enum flow_form form);
 
 #endif

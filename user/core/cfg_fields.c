@@ -216,9 +216,55 @@ static json_t *get_flows(const void *object)
 {
 	const struct cfg *cfg = object;
 
-	if (cfg->flows == CFG_FLOWS_DEFAULT)
+	return cfg->flows ? json_integer(cfg->flows) : json_null();
+}
+
+static int set_flows_per_cpu(void *object, const char *text, struct err *err)
+{
+	struct cfg *cfg = object;
+
+	return parse_size(text, "flows_per_cpu", CFG_FLOWS_MIN, CFG_FLOWS_MAX,
+			  &cfg->flows_per_cpu, err);
+}
+
+static json_t *get_flows_per_cpu(const void *object)
+{
+	const struct cfg *cfg = object;
+
+	return cfg->flows_per_cpu ? json_integer(cfg->flows_per_cpu) : json_null();
+}
+
+static const char *const flow_form_names[] = {
+	[FLOW_FORM_SETS] = "sets",
+	[FLOW_FORM_LRU] = "lru-hash",
+};
+_Static_assert(sizeof(flow_form_names) / sizeof(*flow_form_names) == FLOW_FORM__MAX,
+	       "every form of conntrack has a name");
+
+const char *flow_form_name(enum flow_form form)
+{
+	return form < FLOW_FORM__MAX ? flow_form_names[form] : "unknown";
+}
+
+static int set_conntrack(void *object, const char *text, struct err *err)
+{
+	struct cfg *cfg = object;
+	int form = cfg_parse_word(text, "conntrack", flow_form_names, FLOW_FORM__MAX,
+				  err);
+
+	if (form < 0)
+		return form;
+	cfg->conntrack = form;
+	return 0;
+}
+
+static json_t *get_conntrack(const void *object)
+{
+	const struct cfg *cfg = object;
+
+	if (cfg->conntrack == FLOW_FORM_SETS)
 		return json_null();
-	return json_integer(cfg->flows);
+	return json_string(flow_form_name(cfg->conntrack));
 }
 
 const struct cfg_field cfg_file_fields[] = {
@@ -227,6 +273,8 @@ const struct cfg_field cfg_file_fields[] = {
 	{ .key = "dispatcher", .set = set_dispatcher, .get = get_dispatcher },
 	{ .key = "hash_key", .set = set_hash_key, .get = get_hash_key },
 	{ .key = "flows", .set = set_flows, .get = get_flows },
+	{ .key = "flows_per_cpu", .set = set_flows_per_cpu, .get = get_flows_per_cpu },
+	{ .key = "conntrack", .set = set_conntrack, .get = get_conntrack },
 	{ .key = NULL },
 };
 

@@ -118,11 +118,28 @@ json_t *cfg_vip_get_oversize(const void *object)
 	return vip->oversize ? json_string(oversize_names[1]) : json_null();
 }
 
+int cfg_vip_set_tcp_idle_timeout(void *object, const char *text, struct err *err)
+{
+	struct cfg_vip *vip = object;
+
+	return parse_u32(text, "tcp_idle_timeout", 0, CFG_IDLE_MAX,
+			 &vip->tcp_idle_timeout, err);
+}
+
+json_t *cfg_vip_get_tcp_idle_timeout(const void *object)
+{
+	const struct cfg_vip *vip = object;
+
+	if (vip->tcp_idle_timeout == CFG_TCP_IDLE_DEFAULT)
+		return json_null();
+	return json_integer(vip->tcp_idle_timeout);
+}
+
 int cfg_vip_set_udp_idle_timeout(void *object, const char *text, struct err *err)
 {
 	struct cfg_vip *vip = object;
 
-	return parse_u32(text, "udp_idle_timeout", 0, CFG_UDP_IDLE_MAX,
+	return parse_u32(text, "udp_idle_timeout", 0, CFG_IDLE_MAX,
 			 &vip->udp_idle_timeout, err);
 }
 
@@ -252,11 +269,12 @@ static json_t *list_json(const struct prefix_list *list)
 
 json_t *cfg_vip_options_json(const struct cfg_vip *vip)
 {
-	return json_pack("{s:s, s:b, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "hash",
+	return json_pack("{s:s, s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "hash",
 			 hash_mode_name(vip->hash_mode), "echo", (int)vip->echo,
 			 "tcp_junk", junk_names[vip->tcp_junk], "fragments",
 			 fragments_names[vip->fragment_hash], "oversize",
-			 oversize_names[vip->oversize], "udp_idle_timeout",
+			 oversize_names[vip->oversize], "tcp_idle_timeout",
+			 (json_int_t)vip->tcp_idle_timeout, "udp_idle_timeout",
 			 (json_int_t)vip->udp_idle_timeout, "new_flow_limit",
 			 (json_int_t)vip->new_flow_limit, "quic",
 			 cfg_vip_get_quic(vip), "allow",

@@ -5,9 +5,6 @@
 
 #include "plan.h"
 
-/* RFC 5382, REQ-5: an established TCP connection may be idle for 2 h 4 min. */
-#define TCP_IDLE_SECONDS 7440
-
 /* A flow lives at least so long, so the tick that runs is on top. */
 static uint16_t seconds_to_ticks(uint32_t seconds)
 {
@@ -24,7 +21,7 @@ static bool is_wide(const struct vip_spec *spec)
 
 static struct vip make_options(const struct cfg_vip *vip)
 {
-	uint16_t tcp_idle = seconds_to_ticks(TCP_IDLE_SECONDS);
+	uint16_t tcp_idle = seconds_to_ticks(vip->tcp_idle_timeout);
 	struct vip options = {
 		.hash_mode = vip->hash_mode,
 		.idle = vip->spec.protocol == IPPROTO_TCP ?

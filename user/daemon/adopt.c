@@ -168,6 +168,7 @@ static int open_table(const struct kernel *k, uint32_t id, struct kernel_table *
 		.n_live = header.n_live,
 		.digest = header.digest,
 		.ids_digest = header.ids_digest,
+		.has_previous = header.previous,
 	};
 	return 0;
 }

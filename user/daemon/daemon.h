@@ -44,6 +44,7 @@ struct daemon {
 	uv_loop_t loop;
 	uv_poll_t netlink;
 	uv_timer_t netlink_timer, sweep_timer;
+	unsigned int sweeps_skipped; /* since the last */
 	uv_signal_t sighup, sigterm, sigint;
 	struct ctl *ctl;
 };

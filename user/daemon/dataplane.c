@@ -86,16 +86,50 @@ static void choose_hash_key(struct dataplane *dp, const struct cfg *cfg)
 	memcpy(dp->config.hash_key, words, sizeof(words));
 }
 
+/* A figure of /proc/meminfo in bytes; 0: it does not say. */
+static __u64 meminfo(const char *name)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/meminfo", "re");
+	unsigned long long kib;
+	char line[128], key[64];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%63[^:]: %llu kB", key, &kib) == 2 && !strcmp(key, name))
+			return kib * 1024;
+	return 0;
+}
+
 static __u32 flows_per_cpu(const struct cfg *cfg)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned int cpus = online > 0 ? online : 1;
 
-	return cfg->flows / (online > 0 ? online : 1);
+	if (cfg->flows_per_cpu)
+		return cfg->flows_per_cpu;
+	if (cfg->flows)
+		return cfg->flows / cpus > 1 ? cfg->flows / cpus : 1;
+	return flow_maps_default(cfg->conntrack, meminfo("MemTotal"), cpus);
+}
+
+/* Before the kernel runs out: what that does to others is not ours to try. */
+static int check_memory(const struct dataplane *dp, struct err *err)
+{
+	__u64 needed = (__u64)flow_maps_bytes(&dp->config) * dp->cpus;
+	__u64 available = meminfo("MemAvailable");
+
+	if (!available || needed < available)
+		return 0;
+	return err_set(err, -ENOMEM,
+		       "flows: maps of %u flows for each of %u CPUs take %llu MiB and %llu MiB of memory are available; fewer 'flows' take less",
+		       dp->config.flows_per_cpu, dp->cpus,
+		       (unsigned long long)needed >> 20,
+		       (unsigned long long)available >> 20);
 }
 
 void dataplane_warn_flows(const struct dataplane *dp, const struct cfg *cfg)
 {
-	if (dp->config.flows_per_cpu != flows_per_cpu(cfg))
+	if (dp->config.flows_per_cpu != flows_per_cpu(cfg) ||
+	    dp->config.flow_form != cfg->conntrack)
 		log_warn("flows: the flow maps hold %u a CPU and keep that size; 'fairleadd --teardown' and a start change it",
 			 dp->config.flows_per_cpu);
 }
@@ -106,6 +140,8 @@ static void choose_flows(struct dataplane *dp, const struct cfg *cfg)
 		dataplane_warn_flows(dp, cfg);
 	else
 		dp->config.flows_per_cpu = flows_per_cpu(cfg);
+	if (!dp->adopted)
+		dp->config.flow_form = cfg->conntrack;
 	dp->config.flow_set_bits = flow_maps_set_bits(dp->config.flows_per_cpu);
 }
 
@@ -137,8 +173,8 @@ static void log_flow_memory(const struct dataplane *dp)
 {
 	size_t bytes = flow_maps_bytes(&dp->config);
 
-	log_info("flow maps: %u flows a CPU and family, %.1f MiB a CPU, %.1f MiB for %u CPUs",
-		 dp->config.flows_per_cpu, bytes / 0x1p20, bytes * dp->cpus / 0x1p20,
+	log_info("flow maps: conntrack %s, %u flows a CPU and family, %.1f MiB a CPU, %.1f MiB for %u CPUs",
+		 flow_form_name(dp->config.flow_form), dp->config.flows_per_cpu, bytes / 0x1p20, bytes * dp->cpus / 0x1p20,
 		 dp->cpus);
 }
 
@@ -291,7 +327,9 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 	choose_hash_key(dp, cfg);
 	choose_mix_key(dp);
 	choose_flows(dp, cfg);
-	rc = load(dp, err);
+	rc = dp->adopted ? 0 : check_memory(dp, err);
+	if (!rc)
+		rc = load(dp, err);
 	if (!rc)
 		rc = finish_new_maps(dp, err);
 	if (!rc)

@@ -15,12 +15,13 @@
 
 /* What a visitor is shown. */
 struct flow_seen {
-	bool v6, wide;       /* wide: from an LRU hash, so dst and protocol are known */
+	bool v6;
+	bool by_tuple; /* from an LRU hash: dst and protocol are known, and not the VIP */
 	unsigned int cpu;
 	struct addr src, dst;
 	uint16_t sport, dport; /* host byte order */
 	uint8_t protocol;
-	uint16_t vip;          /* id; 0 when wide */
+	uint16_t vip;          /* id; 0 when by tuple */
 	struct flow flow;
 };
 
@@ -34,7 +35,7 @@ typedef int flows_visit(void *context, const struct flow_seen *seen);
 
 int flows_walk(const struct dataplane *dp, flows_visit *visit, void *context);
 
-/* The tick that packets count now; it lags when no packet has come for a while. */
+/* The tick that packets count now. 0 or -errno. */
 int flows_now(const struct dataplane *dp, uint32_t *tick);
 
 #endif

@@ -161,76 +161,97 @@ static int preview_vips(const struct kernel *k, const struct plan *from,
 
 struct flow_count {
 	const struct plan *plan;      /* what the flows go by */
-	struct preview_vip **by_id;   /* its VIPs */
+	struct preview_vip **by_id;
+	const struct vip_spec **spec; /* by VIP id */   /* its VIPs */
 	struct flow_hash_key key;
 };
 
 /* The VIP of a flow; NULL: it has none any more. */
 static struct preview_vip *find_vip(const struct flow_count *count,
-				    const struct addr *dst, __u8 protocol, __be16 port)
+				    const struct addr *dst, __u8 protocol, uint16_t port)
 {
 	const struct vip *vip = vip_entries_lookup(&count->plan->entries, dst, protocol,
-						   ntohs(port));
+						   port);
 
 	return vip ? count->by_id[vip->id] : NULL;
 }
 
-static void count_flow(struct preview_vip *vip, uint64_t hash)
+/* What the sets leave to the VIP: the destination, and the protocol. */
+static bool complete(const struct flow_count *count, struct flow_seen *flow)
 {
+	const struct vip_spec *spec = count->spec[flow->vip];
+
+	if (!spec)
+		return false;
+	flow->dst = spec->addr;
+	flow->protocol = spec->protocol;
+	return true;
+}
+
+static uint64_t hash_of(const struct flow_count *count, uint8_t mode,
+			const struct flow_seen *flow)
+{
+	struct flow_key4 key4 = {
+		.src = flow->src.v4.s_addr,
+		.dst = flow->dst.v4.s_addr,
+		.sport = htons(flow->sport),
+		.dport = htons(flow->dport),
+		.protocol = flow->protocol,
+	};
+	struct flow_key6 key6 = {
+		.sport = htons(flow->sport),
+		.dport = htons(flow->dport),
+		.protocol = flow->protocol,
+	};
+
+	if (!flow->v6)
+		return flow_hash_mode4(count->key, mode, &key4);
+	memcpy(key6.src, &flow->src.v6, sizeof(key6.src));
+	memcpy(key6.dst, &flow->dst.v6, sizeof(key6.dst));
+	return flow_hash_mode6(count->key, mode, &key6);
+}
+
+static int count_flow(void *context, const struct flow_seen *seen)
+{
+	struct flow_count *count = context;
+	struct flow_seen flow = *seen;
+	struct preview_vip *vip;
 	uint32_t slot;
 
+	if (!flow.by_tuple && !complete(count, &flow))
+		return FLOW_KEEP;
+	vip = flow.by_tuple ? find_vip(count, &flow.dst, flow.protocol, flow.dport) :
+			      count->by_id[flow.vip];
+	if (!vip)
+		return FLOW_KEEP;
 	vip->flows++;
 	if (!vip->moved_bits)
-		return;
-	slot = flow_hash_slot(hash, vip->slots);
+		return FLOW_KEEP;
+	slot = flow_hash_slot(hash_of(count, vip->hash_mode, &flow), vip->slots);
 	vip->flows_on_moved += vip->moved_bits[slot / 8] >> slot % 8 & 1;
-}
-
-static int count_flow4(void *context, const void *key, const void *value)
-{
-	const struct flow_key4 *k = key;
-	struct flow_count *count = context;
-	struct addr dst = { .family = AF_INET, .v4.s_addr = k->dst };
-	struct preview_vip *vip = find_vip(count, &dst, k->protocol, k->dport);
-
-	(void)value;
-	if (vip)
-		count_flow(vip, flow_hash_mode4(count->key, vip->hash_mode, k));
-	return 0;
-}
-
-static int count_flow6(void *context, const void *key, const void *value)
-{
-	const struct flow_key6 *k = key;
-	struct flow_count *count = context;
-	struct addr dst = { .family = AF_INET6 };
-	struct preview_vip *vip;
-
-	(void)value;
-	memcpy(&dst.v6, k->dst, sizeof(dst.v6));
-	vip = find_vip(count, &dst, k->protocol, k->dport);
-	if (vip)
-		count_flow(vip, flow_hash_mode6(count->key, vip->hash_mode, k));
-	return 0;
+	return FLOW_KEEP;
 }
 
 static int count_flows(const struct dataplane *dp, const struct plan *from,
 		       struct preview *p)
 {
 	_cleanup_free_ struct preview_vip **by_id = calloc(MAX_VIPS + 1, sizeof(*by_id));
-	struct flow_count count = { from, by_id, { dp->config.hash_key[0],
-						   dp->config.hash_key[1] } };
+	_cleanup_free_ const struct vip_spec **spec = calloc(MAX_VIPS + 1, sizeof(*spec));
+	struct flow_count count = { from, by_id, spec, { dp->config.hash_key[0],
+							 dp->config.hash_key[1] } };
 	const struct plan_vip *vip;
 	size_t i;
 
-	if (!by_id)
+	if (!by_id || !spec)
 		return -ENOMEM;
+	for (i = 0; i < from->n_vips; i++)
+		spec[from->vips[i].id] = &from->vips[i].spec;
 	for (i = 0; i < p->n_vips; i++) {
 		vip = plan_find_vip(from, &p->vips[i].spec);
 		if (vip)
 			by_id[vip->id] = &p->vips[i];
 	}
-	return flows_walk(dp, count_flow4, count_flow6, &count);
+	return flows_walk(dp, count_flow, &count);
 }
 
 int preview_make(const struct kernel *k, const struct dataplane *dp,

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When may the id of a removed backend be given to another? When no flow names
- * it. Now and then the flow maps are read on a worker thread; flows of removed
- * backends that have been idle for longer than any live TCP connection may be
- * are deleted, and ids that nothing names are released by a transaction.
+ * When may the id of a removed backend be given to another? When no flow names it, as
+ * its backend or as the alternate of a guess. Now and then the flows are read on a
+ * worker thread, and ids that nothing names are released by a transaction.
+ *
+ * Flows that have ended are taken away on the way: the clock of their stamps comes
+ * round after four and a half hours, and would have them live again.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#include <bpf/bpf.h>
 
 #include "core/cleanup.h"
 #include "daemon.h"
@@ -18,8 +17,8 @@
 #include "sys/log.h"
 
 #define SWEEP_MS 60000
-/* RFC 5382, REQ-5: an established connection may be idle for 2 h 4 min. */
-#define FLOW_IDLE_S 7440
+/* A sweep for its own sake: well within the ticks for which an end is known. */
+#define SWEEPS_IDLE 5
 #define IDS 65536
 
 enum id_state { ID_OTHER, ID_DRAINING, ID_NAMED };
@@ -28,55 +27,34 @@ struct sweep {
 	uv_work_t work;
 	struct daemon *daemon;
 	int rc;
-	uint32_t now; /* in the unit of struct flow */
+	uint32_t now; /* tick */
 	uint8_t state[IDS];
 };
 
-struct flow_walk {
-	struct sweep *sweep;
-	int fd;
-};
-
-static uint32_t flow_clock(void)
+static void name_id(struct sweep *s, uint16_t id)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return ((uint64_t)now.tv_sec * 1000000000 + now.tv_nsec) >> 30;
+	if (s->state[id] == ID_DRAINING)
+		s->state[id] = ID_NAMED;
 }
 
-static int visit_flow(void *context, const void *key, const void *value)
+static int visit_flow(void *context, const struct flow_seen *seen)
 {
-	struct flow_walk *walk = context;
-	const struct flow *flow = value;
-	uint8_t *state = &walk->sweep->state[flow->backend];
-	const uint32_t idle = (uint64_t)FLOW_IDLE_S * 1000000000 >> 30;
+	struct sweep *s = context;
 
-	if (*state == ID_OTHER)
-		return 0;
-	/* `seen` may be a tick ahead of the clock that was read before it. */
-	if ((int32_t)(walk->sweep->now - flow->seen) > (int32_t)idle)
-		bpf_map_delete_elem(walk->fd, key);
-	else
-		*state = ID_NAMED;
-	return 0;
-}
-
-static void start_map(void *context, int fd)
-{
-	struct flow_walk *walk = context;
-
-	walk->fd = fd;
+	if (FLOW_LEFT(seen->flow.stamp, s->now) > FLOW_IDLE_MAX)
+		return FLOW_FORGET;
+	name_id(s, seen->flow.backend);
+	name_id(s, seen->flow.alternate);
+	return FLOW_KEEP;
 }
 
 static void sweep_work(uv_work_t *work)
 {
 	struct sweep *s = work->data;
-	struct flow_walk walk = { .sweep = s, .fd = -1 };
 
-	s->rc = flows_walk_maps(&s->daemon->dp, false, visit_flow, start_map, &walk);
+	s->rc = flows_now(&s->daemon->dp, &s->now);
 	if (!s->rc)
-		s->rc = flows_walk_maps(&s->daemon->dp, true, visit_flow, start_map, &walk);
+		s->rc = flows_walk(&s->daemon->dp, visit_flow, s);
 }
 
 /* Only ids that were draining before the flows were read, and are still. */
@@ -124,15 +102,15 @@ static void on_sweep_timer(uv_timer_t *timer)
 
 	for (i = 0; i < d->plan->n_backends; i++)
 		draining += d->plan->backends[i].draining;
-	s = draining ? calloc(1, sizeof(*s)) : NULL;
+	s = draining || ++d->sweeps_skipped >= SWEEPS_IDLE ? calloc(1, sizeof(*s)) : NULL;
 	if (!s)
 		return;
 
 	for (i = 0; i < d->plan->n_backends; i++)
 		if (d->plan->backends[i].draining)
 			s->state[d->plan->backends[i].id] = ID_DRAINING;
+	d->sweeps_skipped = 0;
 	s->daemon = d;
-	s->now = flow_clock();
 	s->work.data = s;
 	uv_queue_work(&d->loop, &s->work, sweep_work, sweep_after_work);
 }

@@ -15,6 +15,11 @@
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
 
+/* By default. */
+#define FLOWS_MAX (1U << 20)
+#define FLOWS_MIN (1U << 12)
+#define MEMORY_SHARE 64
+
 /* Of the flows a CPU: those of wide VIPs, when the sets have the others. */
 #define WIDE_SHARE 16
 #define WIDE_MIN 1024
@@ -36,6 +41,18 @@ __u32 flow_maps_set_bits(__u32 flows_per_cpu)
 	while (bits < FLOW_SET_BITS_MAX && (__u32)FLOW_WAYS / WAYS_PER_FLOW << bits < flows_per_cpu)
 		bits++;
 	return bits;
+}
+
+__u32 flow_maps_default(enum flow_form form, __u64 memory, unsigned int cpus)
+{
+	struct config config = { .flow_form = form, .flows_per_cpu = FLOWS_MAX };
+
+	for (; config.flows_per_cpu > FLOWS_MIN; config.flows_per_cpu /= 2) {
+		config.flow_set_bits = flow_maps_set_bits(config.flows_per_cpu);
+		if (flow_maps_bytes(&config) * cpus <= memory / MEMORY_SHARE)
+			break;
+	}
+	return config.flows_per_cpu;
 }
 
 __u32 flow_maps_first_mask(const struct config *config)

@@ -24,6 +24,12 @@ enum flow_map {
 	FLOW_MAP__MAX,
 };
 
+/*
+ * Flows a CPU that suit a machine of so much memory: a power of two, up to 1M, of
+ * which the maps of all CPUs take at most a 64th.
+ */
+__u32 flow_maps_default(enum flow_form form, __u64 memory, unsigned int cpus);
+
 /* log2 of the sets for so many flows, of which nearly all find a place. */
 __u32 flow_maps_set_bits(__u32 flows_per_cpu);
 

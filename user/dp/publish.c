@@ -10,6 +10,7 @@
 
 #include "core/cleanup.h"
 #include "publish_acls.h"
+#include "publish_previous.h"
 #include "publish_quic.h"
 #include "publish_vips.h"
 #include "sys/kmap.h"
@@ -182,7 +183,7 @@ static int clear_new_counters(struct kernel *k, const struct plan *from,
 }
 
 static int build_table(const struct plan_table *table, const struct kernel_table *old,
-		       struct kernel_table *out, struct err *err)
+		       const bool *gone, struct kernel_table *out, struct err *err)
 {
 	_cleanup_free_ struct table_line *lines = NULL;
 	struct table_header header;
@@ -203,6 +204,11 @@ static int build_table(const struct plan_table *table, const struct kernel_table
 	    old->ids_digest == header.ids_digest)
 		return 0;
 
+	rc = publish_previous_add(old, gone, &lines, &n);
+	if (rc)
+		return err_set(err, rc, "cannot read the table that goes: %s",
+			       strerror(-rc));
+	out->has_previous = n > 1 + table_slot_lines(header.size);
 	rc = kmap_table_create(lines, n);
 	if (rc < 0)
 		return err_set(err, rc, "cannot make a table of %u slots: %s", table->params.size,
@@ -245,7 +251,8 @@ static void *builder_run(void *context)
 		old = plan_find_table(p->from, table->id);
 		if (atomic_load(&b->rc) || (old && plan_table_same(old, table)))
 			continue;
-		rc = build_table(table, &b->kernel->table[table->id], &p->built[i], &err);
+		rc = build_table(table, &b->kernel->table[table->id], p->gone,
+				 &p->built[i], &err);
 		if (rc)
 			builder_fail(b, rc, &err);
 		p->changed[i] = p->built[i].fd >= 0;
@@ -281,7 +288,8 @@ int publish_prepare(const struct kernel *k, const struct plan *from,
 	*out = (struct publish){ .from = from, .to = to };
 	out->built = calloc(to->n_tables + 1, sizeof(*out->built));
 	out->changed = calloc(to->n_tables + 1, sizeof(*out->changed));
-	if (!out->built || !out->changed) {
+	out->gone = publish_gone_ids(from, to);
+	if (!out->built || !out->changed || !out->gone) {
 		publish_release(out);
 		return out_of_memory(err);
 	}
@@ -289,6 +297,12 @@ int publish_prepare(const struct kernel *k, const struct plan *from,
 		out->built[i].fd = -1;
 
 	rc = build_tables(k, out, err);
+	if (!rc) {
+		rc = publish_previous_forget(k, from, out->gone);
+		if (rc)
+			err_set(err, rc, "cannot write previous owners: %s",
+				strerror(-rc));
+	}
 	if (rc)
 		publish_release(out);
 	return rc;
@@ -427,4 +441,5 @@ void publish_release(struct publish *p)
 		cleanup_close(&p->built[i].fd);
 	cleanup_free(&p->built);
 	cleanup_free(&p->changed);
+	cleanup_free(&p->gone);
 }

@@ -33,6 +33,7 @@ struct kernel_table {
 	int fd;
 	uint32_t size, n_live;
 	uint64_t digest, ids_digest;
+	bool has_previous; /* owners, behind the lines of the slots */
 };
 
 /* File descriptors of the maps, not owned, and what was last written to them. */
@@ -66,6 +67,7 @@ struct publish {
 	/* For each table of `to`; after the commit, what it replaced. */
 	struct kernel_table *built;
 	bool *changed;
+	bool *gone; /* ids that no pool has any more */
 };
 
 int publish_prepare(const struct kernel *k, const struct plan *from,

@@ -79,7 +79,7 @@ static struct way way4(const struct vip_sets *sets, const uint8_t *key)
 	struct way way = { 0 };
 
 	memcpy(&way.service, key, sizeof(way.service));
-	way.set = flow_mix_index(flow_mix(sets->mix_key, way.service, 0), VIP_SET_BITS);
+	way.set = vip_mix4(sets->mix_key, way.service);
 	return way;
 }
 
@@ -87,13 +87,11 @@ static struct way way6(const struct vip_sets *sets, const uint8_t *bytes)
 {
 	struct vip_key6 key;
 	struct way way = { 0 };
-	uint64_t mix;
 
 	memcpy(&key, bytes, sizeof(key));
 	memcpy(way.addr, key.addr, sizeof(way.addr));
 	way.service = key.port | (__u64)key.protocol << 16;
-	mix = flow_mix_address(sets->mix_key, way.addr) ^ way.service;
-	way.set = flow_mix_index(flow_mix(sets->mix_key, mix, 0), VIP_SET_BITS);
+	way.set = vip_mix6(sets->mix_key, way.addr, way.service);
 	return way;
 }
 

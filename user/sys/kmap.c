@@ -124,21 +124,41 @@ bool kmap_outer_lookup_waits(void)
 int kmap_table_create(const void *lines, size_t n)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
-	_cleanup_free_ __u32 *keys = calloc(n, sizeof(*keys));
 	_cleanup_close_ int fd = -1;
-	size_t i;
 	int rc;
-
-	if (!keys)
-		return -ENOMEM;
 
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", sizeof(__u32),
 			    sizeof(struct table_line), n, &opts);
 	if (fd < 0)
 		return -errno;
 
-	for (i = 0; i < n; i++)
-		keys[i] = i;
-	rc = kmap_update(fd, keys, sizeof(*keys), lines, sizeof(struct table_line), n);
+	rc = kmap_lines_write(fd, 0, lines, n);
 	return rc ? rc : TAKE_FD(fd);
+}
+
+int kmap_lines_write(int fd, __u32 first, const void *lines, size_t n)
+{
+	_cleanup_free_ __u32 *keys = calloc(n, sizeof(*keys));
+	size_t i;
+
+	if (!keys)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		keys[i] = first + i;
+	return kmap_update(fd, keys, sizeof(*keys), lines, sizeof(struct table_line), n);
+}
+
+int kmap_lines_read(int fd, void *lines, size_t n)
+{
+	LIBBPF_OPTS(bpf_map_batch_opts, opts);
+	_cleanup_free_ __u32 *keys = calloc(n, sizeof(*keys));
+	__u32 count = n, next;
+
+	if (!keys)
+		return -ENOMEM;
+	/* ENOENT: these were the last. */
+	if (bpf_map_lookup_batch(fd, NULL, &next, keys, lines, &count, &opts) &&
+	    errno != ENOENT)
+		return -errno;
+	return count == n ? 0 : -EPROTO;
 }

@@ -39,5 +39,8 @@ bool kmap_outer_lookup_waits(void);
 
 /* A new inner table of n lines of 64 bytes with its content. Returns an fd. */
 int kmap_table_create(const void *lines, size_t n);
+/* All n lines of a table's map, and n lines of it from `first` on. */
+int kmap_lines_read(int fd, void *lines, size_t n);
+int kmap_lines_write(int fd, __u32 first, const void *lines, size_t n);
 
 #endif
