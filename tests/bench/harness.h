@@ -15,9 +15,11 @@
 
 struct bench_bpf;
 struct bench_packets;
+struct draws;
 
 struct harness {
 	struct bench_bpf *skel;
+	double call_ns; /* of the CPU's time, whatever the number of packets */
 };
 
 enum bare {
@@ -27,18 +29,22 @@ enum bare {
 };
 
 struct measurement {
-	uint32_t ns; /* a packet */
+	double ns;   /* a packet, of the CPU's time */
 	int verdict; /* of the last one */
 };
 
-/* Takes no ownership of prog_fd. */
-int harness_open(struct harness *harness, int prog_fd, struct err *err);
-int harness_open_bare(struct harness *harness, enum bare bare, struct err *err);
+/* Packets are of the flows in `draws`. Takes no ownership of prog_fd. */
+int harness_open(struct harness *harness, const struct draws *draws, int prog_fd,
+		 struct err *err);
+int harness_open_bare(struct harness *harness, const struct draws *draws,
+		      enum bare bare, struct err *err);
 void harness_close(struct harness *harness);
 
-struct bench_packets *harness_packets(struct harness *harness);
-int harness_run(struct harness *harness, bool v6, uint32_t n,
+struct bench_packets *harness_packets(const struct harness *harness);
+int harness_run(const struct harness *harness, bool v6, uint32_t n,
 		struct measurement *out, struct err *err);
+/* Until a signal interrupts the thread. 0 or negative errno. */
+int harness_run_endless(const struct harness *harness, bool v6);
 
 /*
  * The XDP program that is pinned at path, or that the link pinned there runs.

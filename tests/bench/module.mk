@@ -3,13 +3,13 @@
 # BENCH=quick.
 
 BENCH_OBJS := $(patsubst %.c,$(O)/%.o,$(filter-out %.bpf.c,$(wildcard tests/bench/*.c))) \
-	$(O)/tests/lib/checksum.o $(O)/tests/lib/netns.o
+	$(O)/tests/lib/netns.o
 
 $(O)/tests/bench/harness.o: $(O)/tests/bench/bench.skel.h
 
 $(O)/tests/bench/bench: $(BENCH_OBJS) $(O)/libfairlead.a
 	$(say) LINK $@
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LDLIBS) -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LDLIBS) -lm -o $@
 
 bench: $(O)/tests/bench/bench
 	$(Q)$< --json $(O)/bench.json $(if $(filter quick,$(BENCH)),--quick) \

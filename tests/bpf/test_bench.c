@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -29,7 +30,7 @@
 /* What a run of the bench left behind. */
 struct result {
 	int status;
-	char text[8192]; /* stdout and stderr */
+	char text[16384]; /* stdout and stderr */
 	json_t *json;	 /* NULL: no file */
 };
 
@@ -97,50 +98,118 @@ static void expect_success(const struct result *result)
 	assert_non_null(result->json);
 }
 
-/* The case's row for that many flows, which must have all that is promised. */
-static void expect_case(const struct result *result, const char *name, int flows)
+/* Is it the row of that case, flows and program? */
+static bool is_row(json_t *row, const char *name, int flows, const char *program)
 {
+	const char *row_name, *row_program;
+	int row_flows;
+
+	assert_int_equal(json_unpack(row, "{s:s, s:i, s:s}", "case", &row_name, "flows",
+				     &row_flows, "program", &row_program),
+			 0);
+	return strcmp(row_name, name) == 0 && row_flows == flows &&
+	       strcmp(row_program, program) == 0;
+}
+
+/* The program's row in the case for that many flows, with all that is promised. */
+static void expect_case(const struct result *result, const char *name, int flows,
+			const char *program)
+{
+	double min_ns, median_ns, missed;
 	json_t *row;
 	size_t i;
 
 	json_array_foreach(result->json, i, row)
 	{
-		int row_flows, min_ns, median_ns;
-		const char *row_name;
-
-		assert_int_equal(json_unpack(row, "{s:s, s:i, s:i, s:i !}", "case",
-					     &row_name, "flows", &row_flows,
-					     "min_ns", &min_ns, "median_ns",
-					     &median_ns),
-				 0);
-		if (strcmp(row_name, name) != 0 || row_flows != flows)
+		if (!is_row(row, name, flows, program))
 			continue;
-		assert_in_range(median_ns, min_ns, INT_MAX);
+		if (json_unpack(row, "{s:F, s:F, s:F}", "min_ns", &min_ns, "median_ns",
+				&median_ns, "missed", &missed))
+			continue;
+		assert_int_equal(json_object_size(row), 6);
+		assert_true(min_ns > 0);
+		assert_true(median_ns >= min_ns);
+		assert_true(missed >= 0 && missed <= 0.01);
 		return;
 	}
-	fail_msg("no row of case '%s' with %d flows", name, flows);
+	fail_msg("no row of '%s' in case '%s' with %d flows", program, name, flows);
+}
+
+/* What the flood did to the flows that the form had. */
+static void expect_loss(const struct result *result, const char *name, const char *program)
+{
+	int packets, lost;
+	json_t *row;
+	double ns;
+	size_t i;
+
+	json_array_foreach(result->json, i, row)
+	{
+		if (!is_row(row, name, 10000, program) || !json_object_get(row, "lost"))
+			continue;
+		assert_int_equal(json_unpack(row, "{s:i, s:i, s:F}", "packets", &packets,
+					     "lost", &lost, "ns", &ns),
+				 0);
+		assert_in_range(lost, 0, 10000);
+		assert_true(packets > 0 && ns > 0);
+		return;
+	}
+	fail_msg("no row of what '%s' lost in case '%s'", program, name);
+}
+
+static void expect_forms(const struct result *result, const char *name, int flows,
+			 const char *beside)
+{
+	expect_case(result, name, flows, "sets");
+	expect_case(result, name, flows, "lru");
+	expect_case(result, name, flows, beside);
+}
+
+static void expect_flood(const struct result *result, const char *name)
+{
+	expect_forms(result, name, 10000, "no flood");
+	expect_loss(result, name, "sets");
+	expect_loss(result, name, "lru");
+}
+
+static void expect_two_cpus(const struct result *result)
+{
+	cpu_set_t allowed;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	if (CPU_COUNT(&allowed) < 2) {
+		assert_non_null(strstr(result->text, "may use one CPU only"));
+		return;
+	}
+	expect_forms(result, "two-cpus", 1, "one cpu");
+	expect_forms(result, "two-cpus", 4096, "one cpu");
 }
 
 static void quick_bench_measures_every_case(void **state)
 {
-	static const char *const known[] = { "ipv4-ipip", "ipv4-gue", "ipv6-ipip",
-					     "ipv6-gue" };
 	static const char *const no_args[] = { NULL };
 	struct result result;
 
 	(void)state;
 	run_bench(no_args, &result);
 	expect_success(&result);
-	expect_case(&result, "pass", 1);
-	expect_case(&result, "tx", 1);
-	expect_case(&result, "floor", 1);
-	for (int i = 0; i < 4; i++) {
-		expect_case(&result, known[i], 1);
-		expect_case(&result, known[i], 4096);
+	expect_case(&result, "bare", 1, "pass");
+	expect_case(&result, "bare", 1, "tx");
+	expect_case(&result, "bare", 1, "floor");
+	for (int flows = 1; flows <= 4096; flows *= 4096) {
+		expect_forms(&result, "ipv4-ipip", flows, "floor");
+		expect_forms(&result, "ipv4-gue", flows, "ipv4-ipip");
+		expect_forms(&result, "ipv6-ipip", flows, "ipv4-ipip");
+		expect_forms(&result, "ipv6-gue", flows, "ipv6-ipip");
+		expect_forms(&result, "ipv4-new", flows, "known");
 	}
-	expect_case(&result, "ipv4-ipip-new", 1 << 24);
-	expect_case(&result, "ipv4-not-vip", 1);
-	expect_case(&result, "ipv6-not-vip", 1);
+	expect_forms(&result, "ipv4-in-turn", 4096, "floor");
+	expect_forms(&result, "ipv4-zipf", 4096, "floor");
+	expect_forms(&result, "ipv4-not-vip", 1, "pass");
+	expect_forms(&result, "ipv6-not-vip", 1, "pass");
+	expect_flood(&result, "flood-syn");
+	expect_flood(&result, "flood-ack");
+	expect_two_cpus(&result);
 	json_decref(result.json);
 }
 
@@ -172,20 +241,17 @@ static void need_bpffs(void)
 	}
 }
 
-static void expect_other_measured(uint32_t flags)
+static void expect_other_measured(uint32_t flags, const char *name, int flows)
 {
 	char path[64];
-	const char *args[] = { "--only", "other", "--other", path, NULL };
+	const char *args[] = { "--only", name, "--other", path, NULL };
 	struct result result;
 
 	pin_program(BPF_PROG_TYPE_XDP, flags, path);
 	run_bench(args, &result);
 	unlink(path);
 	expect_success(&result);
-	expect_case(&result, "other-ipv4", 1);
-	expect_case(&result, "other-ipv6", 4096);
-	expect_case(&result, "other-ipv4-new", 1 << 24);
-	expect_case(&result, "other-not-vip", 1);
+	expect_case(&result, name, flows, "other");
 	json_decref(result.json);
 }
 
@@ -193,19 +259,19 @@ static void other_program_without_frags_is_measured(void **state)
 {
 	(void)state;
 	need_bpffs();
-	expect_other_measured(0);
+	expect_other_measured(0, "ipv4-in-turn", 4096);
 }
 
 static void other_program_with_frags_is_measured(void **state)
 {
 	(void)state;
 	need_bpffs();
-	expect_other_measured(BPF_F_XDP_HAS_FRAGS);
+	expect_other_measured(BPF_F_XDP_HAS_FRAGS, "ipv6-not-vip", 1);
 }
 
 static void expect_refused(const char *path, const char *sentence)
 {
-	const char *args[] = { "--only", "other", "--other", path, NULL };
+	const char *args[] = { "--only", "bare", "--other", path, NULL };
 	struct result result;
 
 	run_bench(args, &result);
@@ -215,7 +281,7 @@ static void expect_refused(const char *path, const char *sentence)
 		fail_msg("expected '%s' about '%s', got: %s", sentence, path,
 			 result.text);
 	/* Before anything is measured: a whole run takes minutes. */
-	assert_null(strstr(result.text, "median ns"));
+	assert_null(strstr(result.text, "median"));
 }
 
 static void other_that_is_not_there_is_named(void **state)

@@ -20,14 +20,14 @@ equal "mode" 600 "$(stat -c %a "$dir/fairlead.sock")"
 equal "mode" 666 "$(stat -c %a "$dir/fairlead-ro.sock")"
 
 before=$(fl --json backend show)
-for verb in vip.add vip.set vip.del backend.add backend.set backend.del apply save; do
+for verb in vip.add vip.set vip.del backend.add backend.set backend.del apply save flow.flush; do
 	answer=$(ask "{\"id\": 7, \"verb\": \"$verb\", \"args\": {\"vip\": \"$VIP4:80/tcp\"}}")
 	has "$answer" '"id":7,"ok":false'
 	has "$answer" '"code":"denied"'
 done
 equal "backends" "$before" "$(fl --json backend show)"
 
-for verb in vip.show backend.show show.status show.counters; do
+for verb in vip.show backend.show show.status show.counters show.flows; do
 	answer=$(ask "{\"id\": 7, \"verb\": \"$verb\"}")
 	has "$answer" '"ok":true'
 	[[ $answer != *$key* ]] || fail "$verb tells the hash key"

@@ -16,10 +16,10 @@ documented() {
 		sed 's/\([{,] *"[a-z_]*"\)\([,}]\)/\1:\2/g; s/\([{,] *"[a-z_]*"\)\([,}]\)/\1:\2/g' | keys
 }
 
-# answered VERB: keys of the result.
+# answered VERB [ARGS]: keys of the result.
 answered() {
 	on fe socat -t 5 - "UNIX-CONNECT:/run/fairlead/$ID/fairlead-ro.sock" \
-		<<< "{\"verb\": \"$1\"}" | tail -n 1 | sed 's/.*"result"://' | keys
+		<<< "{\"verb\": \"$1\", \"args\": ${2:-{\}}}" | tail -n 1 | sed 's/.*"result"://' | keys
 }
 
 scripts/topology up "$ID"
@@ -27,6 +27,8 @@ write_config 4 ipip $VIP4:80/tcp
 start_fairleadd
 equal "keys of show.status" "$(documented status)" "$(answered show.status)"
 equal "keys of show.counters" "$(documented counters)" "$(answered show.counters)"
+equal "keys of show.flows" "$(documented flows)" \
+	"$(answered show.flows "{\"limit\": 1}")"
 equal "keys of vip.show" "$(documented vip)" "$(answered vip.show | grep -v '"vips":')"
 equal "keys of backend.show" "$(documented backend)" \
 	"$(answered backend.show | grep -v '"backends":')"

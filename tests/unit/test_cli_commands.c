@@ -18,7 +18,8 @@
 	"{\"version\": \"0.1.0\", \"instance\": \"main\", \"pid\": 1, " \
 	"\"uptime_s\": 2, \"config_file\": \"/etc/fairlead.yaml\", "    \
 	"\"unsaved_changes\": false, \"interface\": \"eth0\", "         \
-	"\"attach\": \"native\", \"flows_per_cpu\": 3, \"cpus\": 2, "   \
+	"\"attach\": \"native\", \"conntrack\": \"sets\", "            \
+	"\"flows_per_cpu\": 3, \"cpus\": 2, \"flow_memory_mib\": 1.5, "  \
 	"\"vips\": 1, \"pools\": 1, \"tables\": 1, \"backends\": 3, " \
 	"\"backends_draining\": 0, \"backends_unresolved\": 0, "        \
 	"\"changes_applied\": 1, \"changes_failed\": 0, "                \
@@ -153,7 +154,8 @@ static void answers_are_printed_as_asked_for(void **state)
 		{ "-o show status", FAKE_OK(STATUS),
 		  "version 0.1.0 instance main pid 1 uptime_s 2 "
 		  "config_file /etc/fairlead.yaml unsaved_changes false "
-		  "interface eth0 attach native flows_per_cpu 3 cpus 2 vips 1 "
+		  "interface eth0 attach native conntrack sets flows_per_cpu 3 "
+		  "cpus 2 flow_memory_mib 1.500 vips 1 "
 		  "pools 1 tables 1 backends 3 backends_draining 0 "
 		  "backends_unresolved 0 changes_applied 1 changes_failed 0 "
 		  "map_writes 9 last_plan_ms 0.250 last_build_ms 1.500 "

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "flows.h"
 #include "words.h"
 
 static const struct verb_option vip_options[] = {
@@ -87,6 +88,10 @@ const struct verb verbs[] = {
 	 "show how the daemon and the data plane are", 0},
 	{"show", "counters", "", NULL, cmd_show_counters,
 	 "show packets sent, passed and dropped", VERB_ALL},
+	{"show", "flows", "", flow_show_options, cmd_show_flows,
+	 "show how many connections are remembered, and which", VERB_OWN_OPTIONS},
+	{"flow", "flush", "", flow_flush_options, cmd_flow_flush,
+	 "forget the flows of a VIP or to a backend", VERB_OWN_OPTIONS},
 	{"table", "show", "[FILE]", NULL, cmd_table_show,
 	 "show each backend's share of the lookup table", 0},
 	{"table", "compare", "OLD NEW", NULL, cmd_table_compare,

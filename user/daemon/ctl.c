@@ -6,15 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "core/cleanup.h"
-#include "daemon.h"
-#include "preview.h"
+#include "ctl_private.h"
 #include "sys/log.h"
 #include "verbs.h"
 
@@ -25,49 +23,6 @@
 #define LINE_MAX_READ_ONLY (64 * 1024)
 #define READ_CHUNK (64 * 1024)
 #define BACKLOG 64
-
-/* Clients that have a whole line waiting. */
-TAILQ_HEAD(turns, client);
-
-struct ctl {
-	struct daemon *daemon;
-	uv_pipe_t full, read_only;
-	char full_path[108], read_only_path[108]; /* sun_path */
-	LIST_HEAD(, client) clients;
-	struct turns turns, read_only_turns;
-	uv_idle_t turn;
-	size_t n_clients, n_read_only;
-	unsigned int closed; /* of its three handles */
-};
-
-struct client {
-	LIST_ENTRY(client) entry;
-	TAILQ_ENTRY(client) turn_entry;
-	uv_pipe_t pipe;
-	struct ctl *ctl;
-	bool read_only, reading, waiting, closing;
-	bool refused; /* what it still sends is not looked at */
-	bool ended;   /* sends no more, but may still read */
-	/* Not yet written; nothing is read until they are, so each costs one. */
-	unsigned int replies;
-	struct request *request; /* in hand; NULL: none */
-	char *in;
-	size_t in_length, in_size, scanned;
-	struct ucred peer;
-};
-
-/* A write verb on its way through a transaction. */
-struct request {
-	struct daemon *daemon;
-	struct client *client; /* NULL: it hung up meanwhile */
-	const struct verb *verb;
-	json_t *id, *args;
-	struct ucred peer;
-	bool dry_run;
-	struct preview preview;
-};
-
-static void client_pump(struct client *client);
 
 static void client_freed(uv_handle_t *handle)
 {
@@ -87,7 +42,7 @@ static struct turns *client_turns(const struct client *client)
 	return client->read_only ? &client->ctl->read_only_turns : &client->ctl->turns;
 }
 
-static void client_close(struct client *client)
+void client_close(struct client *client)
 {
 	if (client->closing)
 		return;
@@ -174,7 +129,7 @@ static const char *error_code(int rc)
 	}
 }
 
-static void client_answer(struct client *client, json_t *id, int rc,
+void client_answer(struct client *client, json_t *id, int rc,
 			  const struct err *err, json_t *result)
 {
 	if (rc) {
@@ -186,78 +141,10 @@ static void client_answer(struct client *client, json_t *id, int rc,
 				      result ? result : json_object()));
 }
 
-static void request_free(struct request *request)
+static bool is_denied(const struct client *client, const struct verb *verb)
 {
-	json_decref(request->id);
-	json_decref(request->args);
-	preview_release(&request->preview);
-	free(request);
-}
-
-static int request_make(void *context, const struct cfg *running, struct cfg **next,
-			struct err *err)
-{
-	struct request *request = context;
-
-	return request->verb->make(request->args, running, next, err);
-}
-
-static json_t *request_result(struct request *request, const struct txn_changes *changes)
-{
-	if (request->dry_run)
-		return show_preview(&request->preview, changes);
-	return request->verb->tells_changes ? show_changes(changes) : NULL;
-}
-
-static void request_done(void *context, int rc, const struct err *err,
-			 const struct txn_changes *changes)
-{
-	struct request *request = context;
-	struct client *client = request->client;
-	const char *outcome = rc ? err->text : request->dry_run ? "dry run" : "done";
-
-	log_write(rc ? LOG_LEVEL_WARN : LOG_LEVEL_NOTICE, "%s by uid %u, pid %d: %s",
-		  request->verb->name, request->peer.uid, request->peer.pid, outcome);
-	/* Kept before it is acknowledged: what was told must outlive a crash. */
-	if (!rc && !request->dry_run)
-		daemon_keep_running_config(request->daemon);
-	if (client) {
-		client->request = NULL;
-		client_answer(client, request->id, rc, err,
-			      rc ? NULL : request_result(request, changes));
-		client_pump(client);
-	}
-	request_free(request);
-}
-
-static void client_start(struct client *client, const struct verb *verb, json_t *id,
-			 json_t *args)
-{
-	struct request *request = calloc(1, sizeof(*request));
-
-	if (!request) {
-		client_close(client);
-		return;
-	}
-	*request = (struct request){
-		.daemon = client->ctl->daemon,
-		.client = client,
-		.verb = verb,
-		.id = json_incref(id),
-		.args = json_incref(args),
-		.peer = client->peer,
-		.dry_run = verb->tells_changes &&
-			   json_is_true(json_object_get(args, "dry_run")),
-	};
-	client->request = request;
-	txn_submit(client->ctl->daemon,
-		   &(struct txn_request){
-			   .make = request_make,
-			   .preview = request->dry_run ? &request->preview : NULL,
-			   .attended = true,
-			   .done = request_done,
-			   .context = request,
-		   });
+	return client->read_only &&
+	       (verb->make || verb->secret || verb->flows == FLOWS_FLUSH);
 }
 
 static void client_dispatch(struct client *client, json_t *message)
@@ -280,11 +167,13 @@ static void client_dispatch(struct client *client, json_t *message)
 	if (!args)
 		args = none = json_object();
 
-	if (client->read_only && (verb->make || verb->secret)) {
+	if (is_denied(client, verb)) {
 		client_refuse(client, id, "denied",
 			      "this is the read-only socket; changes and the configuration are for fairlead.sock");
 	} else if (verb->make) {
 		client_start(client, verb, id, args);
+	} else if (verb->flows) {
+		client_ask_flows(client, verb, id, args);
 	} else {
 		rc = verb->show(client->ctl->daemon, args, &result, &err);
 		client_answer(client, id, rc, &err, result);
@@ -427,7 +316,7 @@ static void client_wait_for_turn(struct client *client)
 }
 
 /* Go on with what is there, and read more exactly while that makes sense. */
-static void client_pump(struct client *client)
+void client_pump(struct client *client)
 {
 	bool ready;
 

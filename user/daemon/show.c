@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/cleanup.h"
+#include "dp/flow_maps.h"
 #include "core/quote.h"
 #include "daemon.h"
 #include "drop_reasons.h"
@@ -258,12 +259,15 @@ int show_status(struct daemon *d, json_t *args, json_t **result, struct err *err
 {
 	struct backend_sums sums = count_backends(d);
 	json_t *status = json_pack(
-		"{s:s, s:s, s:i, s:o, s:o, s:b, s:s, s:s, s:i, s:i}", "version",
+		"{s:s, s:s, s:i, s:o, s:o, s:b, s:s, s:s, s:s, s:i, s:i, s:f}", "version",
 		FAIRLEAD_VERSION, "instance", d->options.instance, "pid", (int)getpid(),
 		"uptime_s", integer((uv_now(&d->loop) - d->started_ms) / 1000), "config_file",
 		text_json(d->options.config), "unsaved_changes", daemon_has_unsaved_changes(d),
 		"interface", d->at.interface, "attach", attach_kind_name(d->at.kind),
-		"flows_per_cpu", (int)d->dp.config.flows_per_cpu, "cpus", (int)d->dp.cpus);
+		"conntrack", flow_form_name(d->dp.config.flow_form), "flows_per_cpu",
+		(int)d->dp.config.flows_per_cpu, "cpus", (int)d->dp.cpus,
+		"flow_memory_mib",
+		flow_maps_bytes(&d->dp.config) * d->dp.cpus / 0x1p20);
 	json_t *sizes = json_pack(
 		"{s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:f, s:f, s:f, s:o}", "vips",
 		(int)d->plan->n_vips, "pools", (int)d->plan->cfg->n_pools, "tables",

@@ -175,6 +175,8 @@ static const struct verb verbs[] = {
 	{ .name = "save", .show = show_running, .secret = true },
 	{ .name = "show.status", .show = show_status },
 	{ .name = "show.counters", .show = show_counters },
+	{ .name = "show.flows", .flows = FLOWS_SHOW },
+	{ .name = "flow.flush", .flows = FLOWS_FLUSH },
 };
 
 #define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
@@ -191,5 +193,5 @@ const struct verb *verb_find(const char *name)
 
 const char *verb_list(void)
 {
-	return "unknown verb; there are: vip.add, vip.set, vip.del, vip.show, backend.add, backend.set, backend.del, backend.show, apply, save, show.status, show.counters";
+	return "unknown verb; there are: vip.add, vip.set, vip.del, vip.show, backend.add, backend.set, backend.del, backend.show, apply, save, show.status, show.counters, show.flows, flow.flush";
 }

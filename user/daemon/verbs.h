@@ -4,8 +4,8 @@
 
 /*
  * What can be asked over the control socket: one table entry a verb. A verb
- * either shows (answers at once, changes nothing) or makes (the next plan of a
- * transaction).
+ * either shows (answers at once, changes nothing), makes (the next plan of a
+ * transaction), or asks about flows, which takes another thread a while.
  */
 
 #include <jansson.h>
@@ -17,10 +17,11 @@ struct daemon;
 
 struct verb {
 	const char *name;
-	/* Exactly one of the two. *result is the caller's on success. */
+	/* Exactly one of the three. *result is the caller's on success. */
 	int (*show)(struct daemon *d, json_t *args, json_t **result, struct err *err);
 	int (*make)(json_t *args, const struct cfg *running, struct cfg **next,
 		    struct err *err);
+	enum { FLOWS_NOT, FLOWS_SHOW, FLOWS_FLUSH } flows;
 	bool tells_changes; /* the reply says what the transaction changed */
 	bool secret;        /* shows the hash key: not on the read-only socket */
 };
