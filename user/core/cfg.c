@@ -66,6 +66,7 @@ int cfg_new(struct cfg **out, struct err *err)
 		return no_memory(err);
 
 	cfg->flows = CFG_FLOWS_DEFAULT;
+	cfg->icmp_rate = CFG_ICMP_RATE_DEFAULT;
 	*out = cfg;
 	return 0;
 }

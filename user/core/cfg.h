@@ -37,6 +37,8 @@
 #define CFG_UDP_IDLE_DEFAULT 300
 #define CFG_UDP_IDLE_MAX (30 * 24 * 3600)
 #define CFG_NEW_FLOWS_MAX 1000000000
+#define CFG_ICMP_RATE_DEFAULT 10000
+#define CFG_ICMP_RATE_MAX 1000000
 #define CFG_FILE_SIZE_MAX (64 * 1024 * 1024)
 
 /* Where in its file an object stands; line 0 when it came from a command. */
@@ -118,6 +120,7 @@ struct cfg {
 	bool has_hash_key;
 	uint8_t hash_key[16];
 	uint32_t flows;             /* entries per family, over all CPUs */
+	uint32_t icmp_rate; /* answers of each kind a second and CPU; 0: none */
 	struct tunnel_source tunnel_source4; /* unset: what the route says */
 	struct tunnel_source tunnel_source6;
 	struct cfg_pool *pools; /* sorted by name once checked */

@@ -221,12 +221,30 @@ static json_t *get_flows(const void *object)
 	return json_integer(cfg->flows);
 }
 
+static int set_icmp_rate(void *object, const char *text, struct err *err)
+{
+	struct cfg *cfg = object;
+
+	return parse_u32(text, "icmp_rate", 0, CFG_ICMP_RATE_MAX, &cfg->icmp_rate,
+			 err);
+}
+
+static json_t *get_icmp_rate(const void *object)
+{
+	const struct cfg *cfg = object;
+
+	if (cfg->icmp_rate == CFG_ICMP_RATE_DEFAULT)
+		return json_null();
+	return json_integer(cfg->icmp_rate);
+}
+
 const struct cfg_field cfg_file_fields[] = {
 	{ .key = "interface", .set = set_interface, .get = get_interface },
 	{ .key = "attach", .set = set_attach, .get = get_attach },
 	{ .key = "dispatcher", .set = set_dispatcher, .get = get_dispatcher },
 	{ .key = "hash_key", .set = set_hash_key, .get = get_hash_key },
 	{ .key = "flows", .set = set_flows, .get = get_flows },
+	{ .key = "icmp_rate", .set = set_icmp_rate, .get = get_icmp_rate },
 	{ .key = NULL },
 };
 

@@ -61,6 +61,7 @@ static int open_copy(const struct dataplane *dp, struct fairlead_bpf **out)
 	skel->rodata->flow_hash_key.k0 = dp->config.hash_key[0];
 	skel->rodata->flow_hash_key.k1 = dp->config.hash_key[1];
 	skel->rodata->ct_cpus = dp->cpus;
+	skel->rodata->icmp_answers_max = dp->icmp_rate;
 
 	bpf_object__for_each_map(map, skel->obj) {
 		if (bpf_map__is_internal(map))

@@ -92,18 +92,28 @@ static __u32 flows_per_cpu(const struct cfg *cfg)
 	return cfg->flows / (online > 0 ? online : 1);
 }
 
-void dataplane_warn_flows(const struct dataplane *dp, const struct cfg *cfg)
+void dataplane_warnings(const struct dataplane *dp, const struct cfg *cfg,
+			void (*warn)(void *context, const char *text), void *context)
 {
-	if (dp->config.flows_per_cpu != flows_per_cpu(cfg))
-		log_warn("flows: the flow maps hold %u a CPU and keep that size; 'fairleadd --teardown' and a start change it",
+	char text[160];
+
+	if (dp->config.flows_per_cpu != flows_per_cpu(cfg)) {
+		snprintf(text, sizeof(text),
+			 "flows: the flow maps hold %u a CPU and keep that size; 'fairleadd --teardown' and a start change it",
 			 dp->config.flows_per_cpu);
+		warn(context, text);
+	}
+	if (dp->icmp_rate != cfg->icmp_rate) {
+		snprintf(text, sizeof(text),
+			 "icmp_rate: it stays %u until fairleadd is restarted",
+			 dp->icmp_rate);
+		warn(context, text);
+	}
 }
 
 static void choose_flows(struct dataplane *dp, const struct cfg *cfg)
 {
-	if (dp->adopted)
-		dataplane_warn_flows(dp, cfg);
-	else
+	if (!dp->adopted)
 		dp->config.flows_per_cpu = flows_per_cpu(cfg);
 }
 
@@ -236,6 +246,7 @@ static int load(struct dataplane *dp, struct err *err)
 
 	if (rc)
 		return rc;
+	dp->skel->rodata->icmp_answers_max = dp->icmp_rate;
 	rc = prepare_maps(dp, err);
 	if (rc)
 		return rc;
@@ -251,7 +262,7 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 	if (cpus < 0)
 		return err_set(err, cpus, "cannot count the CPUs: %s", strerror(-cpus));
 
-	*dp = (struct dataplane){ .cpus = cpus };
+	*dp = (struct dataplane){ .cpus = cpus, .icmp_rate = cfg->icmp_rate };
 	dataplane_pin_dir(instance, dp->pin_dir, sizeof(dp->pin_dir));
 	rc = bpffs_ensure(err);
 	if (!rc)

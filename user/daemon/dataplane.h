@@ -24,6 +24,7 @@ struct dataplane {
 	bool adopted;
 	unsigned int cpus; /* possible ones: entries of per-CPU values */
 	struct config config;
+	uint32_t icmp_rate; /* of the loaded program */
 };
 
 /* Load the program on new or adopted maps, and test it. Attaches nothing. */
@@ -39,8 +40,9 @@ void dataplane_close(struct dataplane *dp);
 
 void dataplane_pin_dir(const char *instance, char *path, size_t size);
 
-/* Log when cfg asks for flow maps of another size than those that are there. */
-void dataplane_warn_flows(const struct dataplane *dp, const struct cfg *cfg);
+/* What cfg asks for and the program and maps that are there do not give. */
+void dataplane_warnings(const struct dataplane *dp, const struct cfg *cfg,
+			void (*warn)(void *context, const char *text), void *context);
 
 /* True when cfg asks for what only a newly loaded program can do. */
 bool dataplane_needs_restart(const struct dataplane *dp, const struct cfg *cfg);
