@@ -25,7 +25,6 @@ const volatile __u32 ct_cpus;
 const volatile __u32 flow_form;
 
 #define FLOW_FRESH 2 /* ticks */
-#define FLOW_CLOSED 120 /* ticks: four minutes, RFC 5382, REQ-5 */
 
 /* Ticks for which an entry lives on after each packet, by its flags. */
 static __always_inline __u32 flow_life(bool tcp, __u32 idle, __u16 flags)
@@ -155,8 +154,13 @@ static __always_inline int ct_find_set(const struct pkt *pkt, bool v6, struct ct
 
 	ct->set = set;
 	for (int i = 0; set && i < FLOW_SET_BITS_MAX - FLOW_SET_BITS_START; i++) {
-		if (v6 ? ct_read6(set, pkt, ct) : ct_read4(set, pkt, ct))
+		/* What is left of a connection before is nobody's any more. */
+		if ((v6 ? ct_read6(set, pkt, ct) : ct_read4(set, pkt, ct)) &&
+		    (set == ct->set || !flow_is_over(ct->flow.stamp, ct->now)))
 			break;
+		ct->found = NULL;
+		ct->way = FLOW_WAYS;
+		ct->flow.backend = 0;
 		if (mask < 1 << FLOW_SET_BITS_START)
 			break;
 		mask >>= 1;

@@ -75,6 +75,21 @@ static __always_inline __u32 lanes_find(__u64 lanes, __u16 want)
 #endif
 }
 
+/* Ticks of two seconds. */
+#define FLOW_OPENING 32 /* of a first packet: TCP's last wait for an answer is 64 s */
+#define FLOW_CLOSED 120 /* after FIN or RST: four minutes, RFC 5382, REQ-5 */
+#define FLOW_LINGER 3   /* of these, after which it is over but for strays */
+#define FLOW_SILENCE 32 /* after which one that is in need may take the place */
+
+/* Has ended, or is closing and has fallen silent. */
+static __always_inline bool flow_is_over(__u16 stamp, __u32 now)
+{
+	__u32 left = FLOW_LEFT(stamp, now);
+
+	return left > FLOW_IDLE_MAX ||
+	       (stamp & FLOW_CLOSING && left + FLOW_LINGER < FLOW_CLOSED);
+}
+
 /* Have all ways confirmed flows, some of which may have ended? */
 static __always_inline bool flow_set_full(const __u16 *stamp)
 {
@@ -93,7 +108,7 @@ static __noinline int flow_level_note(const __u16 *stamp, __u32 now, bool v6)
 	if (!levels || mask >= flow_mask_max)
 		return 0;
 	for (int way = 0; way < FLOW_WAYS; way++)
-		if (FLOW_LEFT(stamp[way], now) > FLOW_IDLE_MAX)
+		if (flow_is_over(stamp[way], now))
 			return 0;
 	if (++levels->full[v6] <= mask / 32)
 		return 0;
@@ -102,14 +117,12 @@ static __noinline int flow_level_note(const __u16 *stamp, __u32 now, bool v6)
 	return 0;
 }
 
-/* Ticks of two seconds. */
-#define FLOW_OPENING 32 /* of a first packet: TCP's last wait for an answer is 64 s */
-#define FLOW_SILENCE 32 /* after which one that is in need may take the place */
-
 /*
- * The way for a new flow: an empty one, one that has ended, the unconfirmed one
- * that ends first; FLOW_WAYS: none. An opening packet (a SYN, a first one of UDP)
- * costs its sender nothing, so it takes no confirmed flow's place. One from the
+ * The way for a new flow: an empty one, one that is over, the unconfirmed one
+ * that ends first, the closing one that has been silent longest; FLOW_WAYS: none.
+ * (Closing flows would soon fill a busy host's ways, and new connections find none.)
+ * An opening packet (a SYN, a first one of UDP) costs its sender nothing, so it takes
+ * no confirmed flow's place. One from the
  * middle of a connection may take that of the confirmed flow that has been silent
  * longest, once that is a minute.
  */
@@ -127,8 +140,10 @@ static __always_inline __u32 flow_victim(const __u16 *backend, const __u16 *stam
 		score = left + 2;
 		if (!backend[way])
 			score = 0;
-		else if (left > FLOW_IDLE_MAX)
+		else if (flow_is_over(stamp[way], now))
 			score = 1;
+		else if (stamp[way] & FLOW_CLOSING)
+			score = 2 + FLOW_IDLE_MAX + (left & 0xff);
 		else if (stamp[way] & FLOW_CONFIRMED)
 			score += confirmed;
 		if (score < lowest) {

@@ -202,13 +202,13 @@ static __always_inline __u16 plain_first_stamp(const struct plain *p)
 	return FLOW_STAMP(p->now + idle, 0);
 }
 
-static __always_inline void plain_add4(struct flow_set4 *set, const struct pkt *pkt,
+static __always_inline bool plain_add4(struct flow_set4 *set, const struct pkt *pkt,
 				       const struct plain *p)
 {
 	__u32 way = flow_victim(set->backend, set->stamp, p->now, p->vip.idle, true);
 
 	if (way >= FLOW_WAYS)
-		return;
+		return false;
 	set->sport[way] = p->ports;
 	set->dport[way] = p->ports >> 16;
 	set->src[way] = pkt->key4.src;
@@ -216,15 +216,16 @@ static __always_inline void plain_add4(struct flow_set4 *set, const struct pkt *
 	set->alternate[way] = 0;
 	set->stamp[way] = plain_first_stamp(p);
 	set->backend[way] = pkt->backend_id;
+	return true;
 }
 
-static __always_inline void plain_add6(struct flow_set6 *set, const struct pkt *pkt,
+static __always_inline bool plain_add6(struct flow_set6 *set, const struct pkt *pkt,
 				       const struct plain *p)
 {
 	__u32 way = flow_victim(set->backend, set->stamp, p->now, p->vip.idle, true);
 
 	if (way >= FLOW_WAYS)
-		return;
+		return false;
 	set->sport[way] = p->ports;
 	set->dport[way] = p->ports >> 16;
 	__builtin_memcpy(set->src[way], pkt->key6.src, sizeof(pkt->key6.src));
@@ -232,6 +233,7 @@ static __always_inline void plain_add6(struct flow_set6 *set, const struct pkt *
 	set->alternate[way] = 0;
 	set->stamp[way] = plain_first_stamp(p);
 	set->backend[way] = pkt->backend_id;
+	return true;
 }
 
 /* The table's choice for a connection that opens. */
@@ -261,9 +263,7 @@ static __always_inline const struct backend *plain_flow4(struct pkt *pkt,
 	found = plain_find4(set, pkt, p);
 	if (unlikely(found.way >= FLOW_WAYS)) {
 		backend = plain_choose(pkt, false, p);
-		if (backend)
-			plain_add4(set, pkt, p);
-		return backend;
+		return backend && plain_add4(set, pkt, p) ? backend : NULL;
 	}
 	if (found.other || pkt->syn ||
 	    !plain_refresh(&set->stamp[found.way], set->stamp, pkt, false, p))
@@ -287,9 +287,7 @@ static __always_inline const struct backend *plain_flow6(struct pkt *pkt,
 	found = plain_find6(set, pkt, p);
 	if (unlikely(found.way >= FLOW_WAYS)) {
 		backend = plain_choose(pkt, true, p);
-		if (backend)
-			plain_add6(set, pkt, p);
-		return backend;
+		return backend && plain_add6(set, pkt, p) ? backend : NULL;
 	}
 	if (found.other || pkt->syn ||
 	    !plain_refresh(&set->stamp[found.way], set->stamp, pkt, true, p))

@@ -23,8 +23,10 @@ answered() {
 }
 
 scripts/topology up "$ID"
+backends $VIP4
 write_config 4 ipip $VIP4:80/tcp
 start_fairleadd
+http_get $VIP4 > /dev/null || fail "no answer" # a flow to tell of
 equal "keys of show.status" "$(documented status)" "$(answered show.status)"
 equal "keys of show.counters" "$(documented counters)" "$(answered show.counters)"
 equal "keys of show.flows" "$(documented flows)" \
