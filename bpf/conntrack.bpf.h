@@ -24,28 +24,15 @@ const volatile __u32 ct_cpus;
 /* enum flow_form; the daemon sets it, too. */
 const volatile __u32 flow_form;
 
-#define FLOW_FRESH 2 /* ticks */
-
-/* Ticks for which an entry lives on after each packet, by its flags. */
-static __always_inline __u32 flow_life(bool tcp, __u32 idle, __u16 flags)
+/* Global functions: the verifier walks each once, and not from every state before. */
+__noinline __u32 ct_life(__u32 tcp, __u32 idle, __u32 flags)
 {
-	if (!tcp)
-		return idle;
-	if (flags & FLOW_CLOSING && idle > FLOW_CLOSED)
-		idle = FLOW_CLOSED;
-	if (!(flags & FLOW_CONFIRMED) && idle > FLOW_OPENING)
-		idle = FLOW_OPENING;
-	return idle;
+	return flow_life(tcp, idle, flags);
 }
 
-/* Ticks since the last packet of an entry of that life; FLOW_TICKS: it has ended. */
-static __always_inline __u32 flow_silence(__u16 stamp, __u32 now, __u32 life)
+__noinline __u32 ct_silent(__u32 stamp, __u32 now, __u32 life)
 {
-	__u32 left = FLOW_LEFT(stamp, now);
-
-	if (left > FLOW_IDLE_MAX)
-		return FLOW_TICKS;
-	return left < life ? life - left : 0;
+	return flow_silence(stamp, now, life);
 }
 
 /* Lookups in other CPUs' maps that a CPU may spend a second: about 3 % of it. */
@@ -65,17 +52,18 @@ struct {
 
 /* Where a flow's entry is, or may be made, and what it says. */
 struct ct {
-	void *set;         /* NULL: in no set */
+	void *set;         /* where it is due; NULL: in no set */
+	void *in;          /* which has it, or one that it was due in before; NULL */
+	__u32 way;         /* of `in` */
+	bool due;          /* `in` is `set` */
 	struct flow *lru;  /* NULL: not in an LRU map */
-	__u32 way;         /* in the set; FLOW_WAYS: not in it */
-	__u16 *found;      /* the backend of the entry in whichever set; NULL: none */
 	__u32 now;         /* tick */
 	struct flow flow;  /* backend 0: not known */
 };
 
 static __always_inline bool ct_has_entry(const struct ct *ct)
 {
-	return ct->lru || ct->way < FLOW_WAYS;
+	return ct->lru || ct->in;
 }
 
 /* Hashed fragments of an address are one flow, whichever of its VIPs takes them. */
@@ -109,37 +97,41 @@ static __always_inline __u32 ports_of(const struct pkt *pkt, bool v6)
 	return v6 ? *(const __u32 *)&pkt->key6.sport : *(const __u32 *)&pkt->key4.sport;
 }
 
-/* The way of the set that has the flow, with what it says. */
-static __always_inline bool ct_read4(struct flow_set4 *set, const struct pkt *pkt,
-				     struct ct *ct)
+/*
+ * The way of the set that has the flow; FLOW_WAYS: none. Global functions, since
+ * what comes behind them need not be walked for each way.
+ */
+__noinline __u32 ct_way4(const struct flow_set4 *set, const struct pkt *pkt)
 {
-	for (__u32 way = 0; way < FLOW_WAYS; way++) {
-		if (!ct_in_set4(set, pkt, way))
-			continue;
-		ct->way = way;
-		ct->flow.backend = set->backend[way];
-		ct->flow.alternate = set->alternate[way];
-		ct->flow.stamp = set->stamp[way];
-		ct->found = &set->backend[way];
-		return true;
-	}
-	return false;
+	__u32 way = 0;
+
+	if (!set || !pkt)
+		return FLOW_WAYS;
+	while (way < FLOW_WAYS && !ct_in_set4(set, pkt, way))
+		way++;
+	return way;
 }
 
-static __always_inline bool ct_read6(struct flow_set6 *set, const struct pkt *pkt,
-				     struct ct *ct)
+__noinline __u32 ct_way6(const struct flow_set6 *set, const struct pkt *pkt)
 {
-	for (__u32 way = 0; way < FLOW_WAYS; way++) {
-		if (!ct_in_set6(set, pkt, way))
-			continue;
-		ct->way = way;
-		ct->flow.backend = set->backend[way];
-		ct->flow.alternate = set->alternate[way];
-		ct->flow.stamp = set->stamp[way];
-		ct->found = &set->backend[way];
-		return true;
-	}
-	return false;
+	__u32 way = 0;
+
+	if (!set || !pkt)
+		return FLOW_WAYS;
+	while (way < FLOW_WAYS && !ct_in_set6(set, pkt, way))
+		way++;
+	return way;
+}
+
+/* What the way says. The fields lie alike in the sets of both families. */
+static __always_inline void ct_read(struct flow_set4 *set, __u32 way, struct ct *ct)
+{
+	way &= FLOW_WAYS - 1;
+	ct->in = set;
+	ct->way = way;
+	ct->flow.backend = set->backend[way];
+	ct->flow.alternate = set->alternate[way];
+	ct->flow.stamp = set->stamp[way];
 }
 
 /* In the set that it is due in now, or one that it was due in before. */
@@ -147,28 +139,30 @@ static __always_inline int ct_find_set(const struct pkt *pkt, bool v6, struct ct
 				       __u32 cpu)
 {
 	__u32 mask = flow_mask[v6];
-	__u64 mix = v6 ? flow_mix6((const __u64 *)pkt->key6.src,
+	__u64 mix = v6 ? flow_mix6(mix_key, (const __u64 *)pkt->key6.src,
 				   (const __u64 *)pkt->key6.dst, ports_of(pkt, true)) :
-			 flow_mix4(pkt->key4.src, pkt->key4.dst, ports_of(pkt, false));
+			 flow_mix4(mix_key, pkt->key4.src, pkt->key4.dst,
+				   ports_of(pkt, false));
 	void *set = flow_set_at(cpu, mix, mask, v6);
+	__u32 way;
 
 	ct->set = set;
 	for (int i = 0; set && i < FLOW_SET_BITS_MAX - FLOW_SET_BITS_START; i++) {
-		/* What is left of a connection before is nobody's any more. */
-		if ((v6 ? ct_read6(set, pkt, ct) : ct_read4(set, pkt, ct)) &&
-		    (set == ct->set || !flow_is_over(ct->flow.stamp, ct->now)))
-			break;
-		ct->found = NULL;
-		ct->way = FLOW_WAYS;
-		ct->flow.backend = 0;
+		way = v6 ? ct_way6(set, pkt) : ct_way4(set, pkt);
+		if (way < FLOW_WAYS) {
+			ct_read(set, way, ct);
+			ct->due = i == 0;
+			/* What is left of a connection before is not this one's. */
+			if (ct->due || !flow_is_over(ct->flow.stamp, ct->now))
+				break;
+			ct->in = NULL;
+			ct->flow.backend = 0;
+		}
 		if (mask < 1 << FLOW_SET_BITS_START)
 			break;
 		mask >>= 1;
 		set = flow_set_at(cpu, mix, mask, v6);
 	}
-	/* Due in another: a way of that one is still to be found. */
-	if (set != ct->set)
-		ct->way = FLOW_WAYS;
 	return 0;
 }
 
@@ -222,9 +216,9 @@ static __always_inline void ct_find(const struct pkt *pkt, bool v6, struct ct *c
 				    __u32 cpu)
 {
 	ct->set = NULL;
+	ct->in = NULL;
+	ct->due = false;
 	ct->lru = NULL;
-	ct->found = NULL;
-	ct->way = FLOW_WAYS;
 	ct->flow = (struct flow){ 0 };
 	if (!ct_is_lru(pkt)) {
 		if (v6)
@@ -241,14 +235,14 @@ static __always_inline void ct_find(const struct pkt *pkt, bool v6, struct ct *c
 		ct->flow = *ct->lru;
 }
 
-/* Where there is a place, and none when there is not. */
+/* Into the way that there is, if any. */
 static __always_inline void ct_write_set(const struct pkt *pkt, bool v6, struct ct *ct)
 {
-	struct flow_set4 *set4 = ct->set;
-	struct flow_set6 *set6 = ct->set;
+	struct flow_set4 *set4 = ct->in;
+	struct flow_set6 *set6 = ct->in;
 	__u32 way = ct->way & (FLOW_WAYS - 1);
 
-	if (!ct->set || ct->way >= FLOW_WAYS)
+	if (!ct->in)
 		return;
 	if (v6) {
 		set6->sport[way] = pkt->key6.sport;
@@ -303,8 +297,8 @@ static __always_inline __u32 ct_silence(const struct pkt *pkt, bool v6,
 
 	if (!ct->flow.backend)
 		return FLOW_TICKS;
-	return flow_silence(stamp, ct->now,
-			    flow_life(is_tcp(pkt, v6), ct_idle(pkt, v6), stamp));
+	return ct_silent(stamp, ct->now,
+			 ct_life(is_tcp(pkt, v6), ct_idle(pkt, v6), stamp));
 }
 
 /* One walk over the CPUs: the entry of the one that heard of the flow last. */
@@ -403,27 +397,42 @@ static __always_inline __u16 ct_stamp(const struct pkt *pkt, bool v6,
 
 	if (tcp && pkt->tcp_flags & (TCP_FIN | TCP_RST))
 		flags |= FLOW_CLOSING;
-	return FLOW_STAMP(ct->now + flow_life(tcp, ct_idle(pkt, v6), flags), flags);
+	return FLOW_STAMP(ct->now + ct_life(tcp, ct_idle(pkt, v6), flags), flags);
 }
 
-static __always_inline void ct_refresh(const struct pkt *pkt, bool v6, struct ct *ct)
+/* True when it was this packet that confirmed the flow. */
+static __always_inline bool ct_refresh(const struct pkt *pkt, bool v6, struct ct *ct)
 {
 	__u16 flags = ct->flow.stamp & FLOW_FLAGS;
 
 	ct->flow.stamp = ct_stamp(pkt, v6, ct, pkt->syn ? flags : flags | FLOW_CONFIRMED);
+	return !pkt->syn && !(flags & FLOW_CONFIRMED);
 }
 
+/*
+ * A way of the set that the flow is due in, when it has none there. Where there is
+ * none to be had, it keeps the one that it has in a set that it was due in before.
+ */
 static __always_inline void ct_place(const struct pkt *pkt, bool v6, struct ct *ct)
 {
-	const struct flow_set4 *set4 = ct->set;
+	struct flow_set4 *set4 = ct->set, *in = ct->in;
 	const struct flow_set6 *set6 = ct->set;
 	bool opens = pkt->syn || !is_tcp(pkt, v6);
-	__u32 idle = ct_idle(pkt, v6);
+	__u32 way;
 
-	if (!ct->set || ct->way < FLOW_WAYS)
+	if (!ct->set || ct->due)
 		return;
-	ct->way = v6 ? flow_victim(set6->backend, set6->stamp, ct->now, idle, opens) :
-		       flow_victim(set4->backend, set4->stamp, ct->now, idle, opens);
+	way = v6 ? flow_victim(set6->backend, set6->stamp, ct->now) :
+		   flow_victim(set4->backend, set4->stamp, ct->now);
+	if (way >= FLOW_WAYS && !opens)
+		way = flow_silent(set4, ct->now, pkt->vip.id, ct_idle(pkt, v6));
+	if (way >= FLOW_WAYS)
+		return;
+	if (in)
+		in->backend[ct->way & (FLOW_WAYS - 1)] = 0;
+	ct->in = ct->set;
+	ct->way = way;
+	ct->due = true;
 }
 
 /* As ct->flow says, in the place of the old entry or in a new one. */
@@ -449,17 +458,19 @@ static __always_inline void ct_save(const struct pkt *pkt, bool v6, struct ct *c
  */
 static __always_inline __u16 ct_lookup(const struct pkt *pkt, bool v6, struct ct *ct)
 {
+	bool confirms;
+
 	ct->now = clock_tick();
 	ct_find(pkt, v6, ct, bpf_get_smp_processor_id());
 	/* Others may have heard of the flow since. */
 	if (ct_silence(pkt, v6, ct) > FLOW_FRESH)
 		ct_rescue(pkt, v6, ct);
-	if (ct->found && ct->way == FLOW_WAYS)
-		*ct->found = 0;
 	if (!ct_holds(pkt, v6, ct))
 		return 0;
-	ct_refresh(pkt, v6, ct);
+	confirms = ct_refresh(pkt, v6, ct);
 	ct_save(pkt, v6, ct);
+	if (confirms && ct->in)
+		flow_level_note(ct->in, ct->now, v6);
 	return ct->flow.backend;
 }
 

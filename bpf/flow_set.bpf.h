@@ -7,6 +7,8 @@
  * place for one. What an entry means is in conntrack.bpf.h.
  */
 
+#include <stddef.h>
+
 #include "flow_mix.h"
 #include "maps.bpf.h"
 #include "packet.bpf.h"
@@ -24,17 +26,6 @@
  */
 const volatile __u32 flow_mask_max = 1;
 __u32 flow_mask[2] = { 1, 1 };
-
-static __always_inline __u64 flow_mix4(__be32 src, __be32 dst, __u32 ports)
-{
-	return flow_mix(mix_key, src | (__u64)ports << 32, dst);
-}
-
-static __always_inline __u64 flow_mix6(const __u64 *src, const __u64 *dst, __u32 ports)
-{
-	return flow_mix(mix_key, flow_mix(mix_key, src[0], ports) ^ src[1],
-			dst[0] ^ dst[1] ^ dst[1] >> 32);
-}
 
 static __always_inline void *flow_set_at(__u32 cpu, __u64 mix, __u32 mask, bool v6)
 {
@@ -77,9 +68,32 @@ static __always_inline __u32 lanes_find(__u64 lanes, __u16 want)
 
 /* Ticks of two seconds. */
 #define FLOW_OPENING 32 /* of a first packet: TCP's last wait for an answer is 64 s */
-#define FLOW_CLOSED 120 /* after FIN or RST: four minutes, RFC 5382, REQ-5 */
-#define FLOW_LINGER 3   /* of these, after which it is over but for strays */
+#define FLOW_CLOSED 120 /* four minutes, RFC 5382, REQ-5 */
+#define FLOW_LINGER 3   /* of these, after which a closing flow is over but for strays */
 #define FLOW_SILENCE 32 /* after which one that is in need may take the place */
+#define FLOW_FRESH 2    /* up to which no other CPU is asked */
+
+/* Ticks for which an entry lives on after each packet, by its flags. */
+static __always_inline __u32 flow_life(bool tcp, __u32 idle, __u16 flags)
+{
+	if (!tcp)
+		return idle;
+	if (flags & FLOW_CLOSING && idle > FLOW_CLOSED)
+		idle = FLOW_CLOSED;
+	if (!(flags & FLOW_CONFIRMED) && idle > FLOW_OPENING)
+		idle = FLOW_OPENING;
+	return idle;
+}
+
+/* Ticks since the last packet of an entry of that life; FLOW_TICKS: it has ended. */
+static __always_inline __u32 flow_silence(__u16 stamp, __u32 now, __u32 life)
+{
+	__u32 left = FLOW_LEFT(stamp, now);
+
+	if (left > FLOW_IDLE_MAX)
+		return FLOW_TICKS;
+	return left < life ? life - left : 0;
+}
 
 /* Has ended, or is closing and has fallen silent. */
 static __always_inline bool flow_is_over(__u16 stamp, __u32 now)
@@ -97,18 +111,22 @@ static __always_inline bool flow_set_full(const __u16 *stamp)
 }
 
 /*
- * A flow was confirmed in a full set. When that has happened to one set in thirty-two,
- * there is more than one flow a set, and it is time for more of them.
+ * A flow was confirmed in the set. When that has filled one set in thirty-two, there
+ * is more than one flow a set, and it is time for more of them.
+ *
+ * Global functions, here and below: the verifier walks each once. The ways' fields,
+ * but for the addresses, lie alike in the sets of both families.
  */
-static __noinline int flow_level_note(const __u16 *stamp, __u32 now, bool v6)
+__noinline int flow_level_note(const struct flow_set4 *set, __u32 now, __u32 family)
 {
+	__u32 v6 = family & 1; /* for the verifier */
 	__u32 mask = flow_mask[v6], zero = 0;
 	struct flow_levels *levels = bpf_map_lookup_elem(&flow_levels, &zero);
 
-	if (!levels || mask >= flow_mask_max)
+	if (!set || !levels || mask >= flow_mask_max || !flow_set_full(set->stamp))
 		return 0;
 	for (int way = 0; way < FLOW_WAYS; way++)
-		if (flow_is_over(stamp[way], now))
+		if (flow_is_over(set->stamp[way], now))
 			return 0;
 	if (++levels->full[v6] <= mask / 32)
 		return 0;
@@ -117,23 +135,24 @@ static __noinline int flow_level_note(const __u16 *stamp, __u32 now, bool v6)
 	return 0;
 }
 
+_Static_assert(offsetof(struct flow_set4, vip) == offsetof(struct flow_set6, vip) &&
+		       offsetof(struct flow_set4, backend) ==
+			       offsetof(struct flow_set6, backend) &&
+		       offsetof(struct flow_set4, stamp) ==
+			       offsetof(struct flow_set6, stamp),
+	       "sets of both families");
+
 /*
- * The way for a new flow: an empty one, one that is over, the unconfirmed one
- * that ends first, the closing one that has been silent longest; FLOW_WAYS: none.
- * (Closing flows would soon fill a busy host's ways, and new connections find none.)
- * An opening packet (a SYN, a first one of UDP) costs its sender nothing, so it takes
- * no confirmed flow's place. One from the
- * middle of a connection may take that of the confirmed flow that has been silent
- * longest, once that is a minute.
+ * The way for a new flow: an empty one, one that is over, the unconfirmed one that
+ * ends first, the closing one that has been silent longest; FLOW_WAYS: none. Closing
+ * flows would fill a busy host's ways within seconds, and connections that open would
+ * find none; one that is still sent to, half closed, is the last to go.
  */
 static __always_inline __u32 flow_victim(const __u16 *backend, const __u16 *stamp,
-					 __u32 now, __u16 idle, bool opens)
+					 __u32 now)
 {
-	const __u32 confirmed = FLOW_TICKS;
-	__u32 best = FLOW_WAYS, lowest = confirmed, left, score;
+	__u32 best = FLOW_WAYS, lowest = FLOW_TICKS, left, score;
 
-	if (!opens && idle > FLOW_SILENCE)
-		lowest += idle - FLOW_SILENCE;
 #pragma unroll
 	for (__u32 way = 0; way < FLOW_WAYS; way++) {
 		left = FLOW_LEFT(stamp[way], now);
@@ -143,11 +162,35 @@ static __always_inline __u32 flow_victim(const __u16 *backend, const __u16 *stam
 		else if (flow_is_over(stamp[way], now))
 			score = 1;
 		else if (stamp[way] & FLOW_CLOSING)
-			score = 2 + FLOW_IDLE_MAX + (left & 0xff);
+			score = 2 + FLOW_IDLE_MAX + (left & 0xff); /* behind all unconfirmed */
 		else if (stamp[way] & FLOW_CONFIRMED)
-			score += confirmed;
+			score = FLOW_TICKS;
 		if (score < lowest) {
 			lowest = score;
+			best = way;
+		}
+	}
+	return best;
+}
+
+/*
+ * The way of the confirmed flow that has been silent longest, once that is a minute;
+ * FLOW_WAYS: none. Only of the same VIP, whose timeout says how long a life was. An
+ * opening packet (a SYN, a first one of UDP) costs its sender nothing, so it may not
+ * ask; one from the middle of a connection may be in need.
+ */
+__noinline __u32 flow_silent(const struct flow_set4 *set, __u32 now, __u32 vip,
+			     __u32 idle)
+{
+	__u32 best = FLOW_WAYS, longest = FLOW_SILENCE, silence;
+
+	if (!set)
+		return FLOW_WAYS;
+	for (__u32 way = 0; way < FLOW_WAYS; way++) {
+		silence = flow_silence(set->stamp[way], now,
+				       flow_life(true, idle, set->stamp[way]));
+		if (set->vip[way] == vip && silence > longest) {
+			longest = silence;
 			best = way;
 		}
 	}

@@ -142,8 +142,8 @@ static __always_inline const struct backend *plain_backend(__u32 id, bool syn)
 	return likely(backend && (backend->flags & mask) == wanted) ? backend : NULL;
 }
 
-/* False: there is more to ask than whether the entry lives. */
-static __always_inline bool plain_refresh(__u16 *stamp, const __u16 *stamps,
+/* False: there is more to ask than whether the entry lives. set: NULL or its set. */
+static __always_inline bool plain_refresh(__u16 *stamp, const void *set,
 					  const struct pkt *pkt, bool v6,
 					  const struct plain *p)
 {
@@ -158,8 +158,8 @@ static __always_inline bool plain_refresh(__u16 *stamp, const __u16 *stamps,
 	if (old & FLOW_CLOSING || flow_silence(old, p->now, life) > FLOW_FRESH)
 		return false;
 	*stamp = fresh | (old & FLOW_GUESS);
-	if (stamps && !(old & FLOW_CONFIRMED) && flow_set_full(stamps))
-		flow_level_note(stamps, p->now, v6);
+	if (set && !(old & FLOW_CONFIRMED))
+		flow_level_note(set, p->now, v6);
 	return true;
 }
 
@@ -205,7 +205,7 @@ static __always_inline __u16 plain_first_stamp(const struct plain *p)
 static __always_inline bool plain_add4(struct flow_set4 *set, const struct pkt *pkt,
 				       const struct plain *p)
 {
-	__u32 way = flow_victim(set->backend, set->stamp, p->now, p->vip.idle, true);
+	__u32 way = flow_victim(set->backend, set->stamp, p->now);
 
 	if (way >= FLOW_WAYS)
 		return false;
@@ -222,7 +222,7 @@ static __always_inline bool plain_add4(struct flow_set4 *set, const struct pkt *
 static __always_inline bool plain_add6(struct flow_set6 *set, const struct pkt *pkt,
 				       const struct plain *p)
 {
-	__u32 way = flow_victim(set->backend, set->stamp, p->now, p->vip.idle, true);
+	__u32 way = flow_victim(set->backend, set->stamp, p->now);
 
 	if (way >= FLOW_WAYS)
 		return false;
@@ -252,7 +252,7 @@ static __always_inline const struct backend *plain_choose(struct pkt *pkt, bool 
 static __always_inline const struct backend *plain_flow4(struct pkt *pkt,
 							 struct plain *p)
 {
-	__u64 mix = flow_mix4(pkt->key4.src, pkt->key4.dst, p->ports);
+	__u64 mix = flow_mix4(mix_key, pkt->key4.src, pkt->key4.dst, p->ports);
 	struct flow_set4 *set = flow_set_at(bpf_get_smp_processor_id(), mix, flow_mask[0],
 					    false);
 	const struct backend *backend;
@@ -266,7 +266,7 @@ static __always_inline const struct backend *plain_flow4(struct pkt *pkt,
 		return backend && plain_add4(set, pkt, p) ? backend : NULL;
 	}
 	if (found.other || pkt->syn ||
-	    !plain_refresh(&set->stamp[found.way], set->stamp, pkt, false, p))
+	    !plain_refresh(&set->stamp[found.way], set, pkt, false, p))
 		return NULL;
 	pkt->backend_id = set->backend[found.way];
 	return plain_backend(pkt->backend_id, false);
@@ -275,8 +275,8 @@ static __always_inline const struct backend *plain_flow4(struct pkt *pkt,
 static __always_inline const struct backend *plain_flow6(struct pkt *pkt,
 							 struct plain *p)
 {
-	__u64 mix = flow_mix6((const __u64 *)pkt->key6.src, (const __u64 *)pkt->key6.dst,
-			      p->ports);
+	__u64 mix = flow_mix6(mix_key, (const __u64 *)pkt->key6.src,
+			      (const __u64 *)pkt->key6.dst, p->ports);
 	struct flow_set6 *set = flow_set_at(bpf_get_smp_processor_id(), mix, flow_mask[1],
 					    true);
 	const struct backend *backend;
@@ -290,7 +290,7 @@ static __always_inline const struct backend *plain_flow6(struct pkt *pkt,
 		return backend && plain_add6(set, pkt, p) ? backend : NULL;
 	}
 	if (found.other || pkt->syn ||
-	    !plain_refresh(&set->stamp[found.way], set->stamp, pkt, true, p))
+	    !plain_refresh(&set->stamp[found.way], set, pkt, true, p))
 		return NULL;
 	pkt->backend_id = set->backend[found.way];
 	return plain_backend(pkt->backend_id, false);

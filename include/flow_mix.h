@@ -25,6 +25,20 @@ static inline __attribute__((always_inline)) __u64 flow_mix(__u64 key, __u64 wor
 	return (word ^ word >> 32 ^ more) * FLOW_MIX_MULTIPLIER;
 }
 
+/* Of a flow, by its addresses and both ports as they lie in memory. */
+static inline __attribute__((always_inline)) __u64 flow_mix4(__u64 key, __be32 src,
+							      __be32 dst, __u32 ports)
+{
+	return flow_mix(key, src | (__u64)ports << 32, dst);
+}
+
+static inline __attribute__((always_inline)) __u64 flow_mix6(__u64 key, const __u64 *src,
+							      const __u64 *dst, __u32 ports)
+{
+	return flow_mix(key, flow_mix(key, src[0], ports) ^ src[1],
+			dst[0] ^ dst[1] ^ dst[1] >> 32);
+}
+
 /* Of an IPv6 address, in two halves as they lie in memory, to mix with more. */
 static inline __attribute__((always_inline)) __u64
 flow_mix_address(__u64 key, const __u64 *halves)
