@@ -27,6 +27,28 @@ const volatile __u32 flow_form;
 #define FLOW_FRESH 2 /* ticks */
 #define FLOW_CLOSED 120 /* ticks: four minutes, RFC 5382, REQ-5 */
 
+/* Ticks for which an entry lives on after each packet, by its flags. */
+static __always_inline __u32 flow_life(bool tcp, __u32 idle, __u16 flags)
+{
+	if (!tcp)
+		return idle;
+	if (flags & FLOW_CLOSING && idle > FLOW_CLOSED)
+		idle = FLOW_CLOSED;
+	if (!(flags & FLOW_CONFIRMED) && idle > FLOW_OPENING)
+		idle = FLOW_OPENING;
+	return idle;
+}
+
+/* Ticks since the last packet of an entry of that life; FLOW_TICKS: it has ended. */
+static __always_inline __u32 flow_silence(__u16 stamp, __u32 now, __u32 life)
+{
+	__u32 left = FLOW_LEFT(stamp, now);
+
+	if (left > FLOW_IDLE_MAX)
+		return FLOW_TICKS;
+	return left < life ? life - left : 0;
+}
+
 /* Lookups in other CPUs' maps that a CPU may spend a second: about 3 % of it. */
 #define CT_RESCUE_LOOKUPS (1 << 19)
 
@@ -269,22 +291,34 @@ static __always_inline bool ct_may_rescue(void)
 	return r->lookups <= CT_RESCUE_LOOKUPS;
 }
 
-/* One walk over the CPUs: the entry of the flow that has longest to live. */
+/* Ticks since a packet of the flow came, as far as the entry knows. */
+static __always_inline __u32 ct_silence(const struct pkt *pkt, bool v6,
+					const struct ct *ct)
+{
+	__u16 stamp = ct->flow.stamp;
+
+	if (!ct->flow.backend)
+		return FLOW_TICKS;
+	return flow_silence(stamp, ct->now,
+			    flow_life(is_tcp(pkt, v6), ct_idle(pkt, v6), stamp));
+}
+
+/* One walk over the CPUs: the entry of the one that heard of the flow last. */
 struct ct_search {
 	const struct pkt *pkt;
 	struct ct *ct; /* what is found at each stop */
 	struct flow best;
-	__u32 left;
+	__u32 silence;
 };
 
 static __always_inline long ct_search_cpu(__u32 cpu, struct ct_search *search, bool v6)
 {
-	__u32 left;
+	__u32 silence;
 
 	ct_find(search->pkt, v6, search->ct, cpu);
-	left = FLOW_LEFT(search->ct->flow.stamp, search->ct->now);
-	if (search->ct->flow.backend && left <= FLOW_IDLE_MAX && left >= search->left) {
-		search->left = left;
+	silence = ct_silence(search->pkt, v6, search->ct);
+	if (silence < search->silence) {
+		search->silence = silence;
 		search->best = search->ct->flow;
 	}
 	return 0;
@@ -311,7 +345,8 @@ static long ct_search6(__u32 cpu, struct ct_search *search)
  */
 static __always_inline void ct_search(const struct pkt *pkt, bool v6, struct ct *ct)
 {
-	struct ct_search search = { .pkt = pkt, .ct = ct };
+	struct ct_search search = { .pkt = pkt, .ct = ct,
+				    .silence = ct_silence(pkt, v6, ct) };
 
 	bpf_loop(ct_cpus, v6 ? ct_search6 : ct_search4, &search, 0);
 	/* Home again: where the entry of this CPU is, or may be made. */
@@ -356,28 +391,15 @@ static __always_inline bool ct_holds(const struct pkt *pkt, bool v6, const struc
 	return !pkt->syn || !(ct->flow.stamp & FLOW_CONFIRMED);
 }
 
-/* Others may have heard of the flow since: a few ticks are missing. */
-static __always_inline bool ct_is_silent(const struct pkt *pkt, bool v6,
-					 const struct ct *ct)
-{
-	return FLOW_LEFT(ct->flow.stamp, ct->now) + FLOW_FRESH < ct_idle(pkt, v6);
-}
-
 /* What the entry says after this packet. */
 static __always_inline __u16 ct_stamp(const struct pkt *pkt, bool v6,
 				      const struct ct *ct, __u16 flags)
 {
-	__u32 idle = ct_idle(pkt, v6);
+	bool tcp = is_tcp(pkt, v6);
 
-	if (!is_tcp(pkt, v6))
-		return FLOW_STAMP(ct->now + idle, flags);
-	if (pkt->tcp_flags & (TCP_FIN | TCP_RST))
+	if (tcp && pkt->tcp_flags & (TCP_FIN | TCP_RST))
 		flags |= FLOW_CLOSING;
-	if (flags & FLOW_CLOSING && idle > FLOW_CLOSED)
-		idle = FLOW_CLOSED;
-	if (!(flags & FLOW_CONFIRMED) && idle > FLOW_OPENING)
-		idle = FLOW_OPENING;
-	return FLOW_STAMP(ct->now + idle, flags);
+	return FLOW_STAMP(ct->now + flow_life(tcp, ct_idle(pkt, v6), flags), flags);
 }
 
 static __always_inline void ct_refresh(const struct pkt *pkt, bool v6, struct ct *ct)
@@ -425,7 +447,8 @@ static __always_inline __u16 ct_lookup(const struct pkt *pkt, bool v6, struct ct
 {
 	ct->now = clock_tick();
 	ct_find(pkt, v6, ct, bpf_get_smp_processor_id());
-	if (!ct->flow.backend || ct_is_silent(pkt, v6, ct))
+	/* Others may have heard of the flow since. */
+	if (ct_silence(pkt, v6, ct) > FLOW_FRESH)
 		ct_rescue(pkt, v6, ct);
 	if (ct->found && ct->way == FLOW_WAYS)
 		*ct->found = 0;

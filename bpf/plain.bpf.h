@@ -143,18 +143,19 @@ static __always_inline const struct backend *plain_backend(__u32 id, bool syn)
 }
 
 /* False: there is more to ask than whether the entry lives. */
-static __always_inline bool plain_refresh(__u16 *stamp, const __u16 *stamps, bool v6,
+static __always_inline bool plain_refresh(__u16 *stamp, const __u16 *stamps,
+					  const struct pkt *pkt, bool v6,
 					  const struct plain *p)
 {
 	__u16 fresh = FLOW_STAMP(p->now + p->vip.idle, FLOW_CONFIRMED);
 	__u16 old = *stamp;
+	__u32 life;
 
 	if (likely((old & ~FLOW_GUESS) == fresh))
 		return true;
-	/* Silent for long, so that others may know better; or about to end. */
-	if (FLOW_LEFT(old, p->now) + FLOW_FRESH < p->vip.idle && old & FLOW_CONFIRMED)
-		return false;
-	if (old & FLOW_CLOSING || FLOW_LEFT(old, p->now) > FLOW_IDLE_MAX)
+	/* Silent for long, so that others may know better; or at its end. */
+	life = flow_life(is_tcp(pkt, v6), p->vip.idle, old);
+	if (old & FLOW_CLOSING || flow_silence(old, p->now, life) > FLOW_FRESH)
 		return false;
 	*stamp = fresh | (old & FLOW_GUESS);
 	if (stamps && !(old & FLOW_CONFIRMED) && flow_set_full(stamps))
@@ -265,7 +266,7 @@ static __always_inline const struct backend *plain_flow4(struct pkt *pkt,
 		return backend;
 	}
 	if (found.other || pkt->syn ||
-	    !plain_refresh(&set->stamp[found.way], set->stamp, false, p))
+	    !plain_refresh(&set->stamp[found.way], set->stamp, pkt, false, p))
 		return NULL;
 	pkt->backend_id = set->backend[found.way];
 	return plain_backend(pkt->backend_id, false);
@@ -291,7 +292,7 @@ static __always_inline const struct backend *plain_flow6(struct pkt *pkt,
 		return backend;
 	}
 	if (found.other || pkt->syn ||
-	    !plain_refresh(&set->stamp[found.way], set->stamp, true, p))
+	    !plain_refresh(&set->stamp[found.way], set->stamp, pkt, true, p))
 		return NULL;
 	pkt->backend_id = set->backend[found.way];
 	return plain_backend(pkt->backend_id, false);
@@ -318,7 +319,7 @@ static __always_inline const struct backend *plain_flow_lru(struct pkt *pkt, boo
 		flow_lru_add(key, v6, cpu, &first);
 		return backend;
 	}
-	if (pkt->syn || !plain_refresh(&flow->stamp, NULL, v6, p))
+	if (pkt->syn || !plain_refresh(&flow->stamp, NULL, pkt, v6, p))
 		return NULL;
 	pkt->backend_id = flow->backend;
 	return plain_backend(pkt->backend_id, false);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a VIP may say of its packets beside where they go. */
 #include <netinet/in.h>
-#include <time.h>
 
 #include "scenario.h"
 
@@ -10,7 +9,7 @@
 #define OTHER_FLOW .sport = 40001
 #define FLAGS(flags) .tcp_flags = (flags)
 #define JUNK(flags) { .in = { FLAGS(flags) }, DROPPED(TCP_FLAGS), .vip = V_WEB4 }
-#define IDLE_TICKS 16 /* of 2^30 ns */
+#define IDLE_TICKS 16
 
 static void table_leads_to_next(struct world *world)
 {

@@ -235,36 +235,56 @@ static void every_drop_reason_has_a_row(void **state)
 #undef X
 }
 
-int main(void)
+/* One test a row; *n of them. The caller frees them. */
+static struct CMUnitTest *tests_of_rows(size_t *n)
 {
 	struct CMUnitTest *tests;
-	size_t n = 0, room = 1;
-	int result;
-
-	result = world_open(&world);
-	if (result)
-		return result;
+	size_t room = 1;
 
 	for (size_t l = 0; l < N_LISTS; l++)
 		room += lists[l]->n;
 	tests = calloc(room, sizeof(*tests));
 	if (!tests)
-		return EXIT_FAILURE;
+		abort();
 
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(every_drop_reason_has_a_row);
+	*n = 0;
+	tests[(*n)++] = (struct CMUnitTest)cmocka_unit_test(every_drop_reason_has_a_row);
 	for (size_t l = 0; l < N_LISTS; l++) {
 		for (size_t i = 0; i < lists[l]->n; i++) {
 			const struct scenario *row = &lists[l]->rows[i];
 
-			tests[n++] = (struct CMUnitTest){
+			tests[(*n)++] = (struct CMUnitTest){
 				.name = row->name,
 				.test_func = run_scenario,
 				.initial_state = (void *)row,
 			};
 		}
 	}
-	result = _cmocka_run_group_tests("scenarios", tests, n, NULL, NULL);
-	free(tests);
+	return tests;
+}
+
+static int run_form(enum flow_form form, const char *name, const struct CMUnitTest *tests,
+		    size_t n)
+{
+	int result = world_open_as(&world, form);
+
+	if (result)
+		return result;
+	result = _cmocka_run_group_tests(name, tests, n, NULL, NULL);
 	world_close(&world);
+	return result;
+}
+
+int main(void)
+{
+	struct CMUnitTest *tests;
+	size_t n;
+	int result;
+
+	tests = tests_of_rows(&n);
+	result = run_form(FLOW_FORM_SETS, "scenarios, flows in sets", tests, n);
+	if (!result)
+		result = run_form(FLOW_FORM_LRU, "scenarios, flows in LRU hashes", tests, n);
+	free(tests);
 	return result;
 }

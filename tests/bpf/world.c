@@ -62,7 +62,8 @@ void world_reset(struct world *world)
 	world_reset_backends(world);
 	world_table(world, T_MAIN, WORLD_TABLE_SIZE, B_IPIP4);
 	world_table(world, T_EXACT, WORLD_TABLE_SIZE, B_EXACT);
-	world_flows(world, WORLD_FLOWS);
+	world_flows(world, world->config.flows_per_cpu);
+	world_flow_levels_reset(world);
 	world_neighbour_forgets(world);
 	world_seed_vips(world);
 	world_vips_forget_fragments(world);
@@ -174,13 +175,13 @@ enum backend_id world_sent_to(const struct run *run)
 }
 
 /* The hash key is that of the published vectors: bytes 00 01 .. 0f. */
-static struct config world_config(enum flow_form form)
+static struct config world_config(enum flow_form form, uint32_t flows)
 {
 	return (struct config){
 		.abi = FAIRLEAD_ABI,
-		.flows_per_cpu = WORLD_FLOWS,
+		.flows_per_cpu = flows,
 		.flow_form = form,
-		.flow_set_bits = flow_maps_set_bits(WORLD_FLOWS),
+		.flow_set_bits = flow_maps_set_bits(flows),
 		.mix_key = 0x9e3779b97f4a7c15ULL,
 		.hash_key = { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL },
 	};
@@ -235,9 +236,14 @@ int world_open(struct world *world)
 
 int world_open_as(struct world *world, enum flow_form form)
 {
+	return world_open_sized(world, form, WORLD_FLOWS);
+}
+
+int world_open_sized(struct world *world, enum flow_form form, uint32_t flows)
+{
 	int err;
 
-	*world = (struct world){ .config = world_config(form),
+	*world = (struct world){ .config = world_config(form, flows),
 				 .flows = { -1, -1, -1, -1 } };
 	err = netns_enter_new();
 	if (err) {

@@ -116,8 +116,9 @@ struct run_options {
 
 /*
  * 77 with a sentence on stderr when the machine cannot run BPF; else 0. Flows are
- * kept in the given form.
+ * kept in the given form, and there is room for so many.
  */
+int world_open_sized(struct world *world, enum flow_form form, uint32_t flows);
 int world_open_as(struct world *world, enum flow_form form);
 int world_open(struct world *world); /* in sets */
 void world_close(struct world *world);
@@ -155,6 +156,9 @@ void world_table(struct world *world, uint32_t table, uint32_t size,
 typedef uint16_t table_owner(uint32_t slot, uint32_t context);
 void world_table_by(struct world *world, uint32_t table, uint32_t size,
 		    table_owner *owner, uint32_t context);
+/* One of the usual size whose every slot is `fill`, and was `previous`'s before. */
+void world_table_after(struct world *world, uint32_t table, uint16_t fill,
+		       uint16_t previous);
 /* A header of that size with a single line behind it. */
 void world_table_short(struct world *world, uint32_t table, uint32_t size,
 		       uint16_t fill);

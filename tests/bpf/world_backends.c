@@ -208,11 +208,10 @@ void world_reset_backends(struct world *world)
 		world_backend(world, id, NULL);
 }
 
-static int table_create(uint32_t size, uint32_t lines, table_owner *owner,
-			uint32_t context)
+static int table_create(const struct table_header *header, uint32_t lines,
+			table_owner *owner, uint32_t context)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_INNER_MAP);
-	struct table_header header = { .size = size };
 	struct table_line line;
 	uint32_t index = 0;
 	int fd, err;
@@ -222,7 +221,7 @@ static int table_create(uint32_t size, uint32_t lines, table_owner *owner,
 	if (fd < 0)
 		world_die("table", fd);
 
-	err = bpf_map_update_elem(fd, &index, &header, BPF_ANY);
+	err = bpf_map_update_elem(fd, &index, header, BPF_ANY);
 	for (uint32_t slot = 0; !err && index < lines;) {
 		for (int i = 0; i < TABLE_LINE_SLOTS; i++)
 			line.ids[i] = owner(slot++, context);
@@ -234,11 +233,16 @@ static int table_create(uint32_t size, uint32_t lines, table_owner *owner,
 	return fd;
 }
 
+static uint32_t slot_lines(uint32_t size)
+{
+	return (size + TABLE_LINE_SLOTS - 1) / TABLE_LINE_SLOTS;
+}
+
 void world_table_by(struct world *world, uint32_t table, uint32_t size,
 		    table_owner *owner, uint32_t context)
 {
-	uint32_t lines = (size + TABLE_LINE_SLOTS - 1) / TABLE_LINE_SLOTS;
-	_cleanup_close_ int fd = table_create(size, lines, owner, context);
+	struct table_header header = { .size = size };
+	_cleanup_close_ int fd = table_create(&header, slot_lines(size), owner, context);
 
 	world_map_update(world->skel->maps.tables, &table, &fd);
 }
@@ -255,10 +259,29 @@ void world_table(struct world *world, uint32_t table, uint32_t size,
 	world_table_by(world, table, size, owner_constant, fill);
 }
 
+/* Behind the lines of the slots are those of their previous owners. */
+static uint16_t owner_after(uint32_t slot, uint32_t ids)
+{
+	return slot < slot_lines(WORLD_TABLE_SIZE) * TABLE_LINE_SLOTS ? ids & 0xffff :
+									 ids >> 16;
+}
+
+void world_table_after(struct world *world, uint32_t table, uint16_t fill,
+		       uint16_t previous)
+{
+	uint32_t lines = slot_lines(WORLD_TABLE_SIZE);
+	struct table_header header = { .size = WORLD_TABLE_SIZE, .previous = 1 + lines };
+	_cleanup_close_ int fd = table_create(&header, 2 * lines, owner_after,
+					      fill | (uint32_t)previous << 16);
+
+	world_map_update(world->skel->maps.tables, &table, &fd);
+}
+
 void world_table_short(struct world *world, uint32_t table, uint32_t size,
 		       uint16_t fill)
 {
-	_cleanup_close_ int fd = table_create(size, 1, owner_constant, fill);
+	struct table_header header = { .size = size };
+	_cleanup_close_ int fd = table_create(&header, 1, owner_constant, fill);
 
 	world_map_update(world->skel->maps.tables, &table, &fd);
 }

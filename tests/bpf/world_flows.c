@@ -170,7 +170,7 @@ void world_flows_move(struct world *world)
 					      &world->flows[map], BPF_ANY);
 
 		if (!err)
-			err = flows_replace(world, map, WORLD_FLOWS);
+			err = flows_replace(world, map, world->config.flows_per_cpu);
 		if (err)
 			world_die("flow map of another CPU", err);
 	}
@@ -181,6 +181,16 @@ void world_neighbour_forgets(struct world *world)
 	for (int map = 0; map < FLOW_MAP__MAX; map++)
 		bpf_map_delete_elem(bpf_map__fd(flow_map_outer(world->skel, map)),
 				    &world->neighbour);
+}
+
+void world_flow_levels_reset(struct world *world)
+{
+	struct flow_levels levels = { 0 };
+	uint32_t zero = 0;
+
+	world_map_update(world->skel->maps.flow_levels, &zero, &levels);
+	for (int v6 = 0; v6 < 2; v6++)
+		world->skel->data->flow_mask[v6] = flow_maps_first_mask(&world->config);
 }
 
 void world_flows_close(struct world *world)

@@ -14,6 +14,8 @@ void world_map_update(struct bpf_map *map, const void *key, const void *value);
 /* Every VIP of the world has its usual entry. */
 void world_seed_vips(struct world *world);
 void world_flows_close(struct world *world);
+/* No more sets are in use than at first. */
+void world_flow_levels_reset(struct world *world);
 /* No VIP hashes its fragments by address any more. */
 void world_vips_forget_fragments(struct world *world);
 

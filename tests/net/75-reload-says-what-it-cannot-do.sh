@@ -20,7 +20,7 @@ start_fairleadd
 ! said warning || fail "there is a warning already"
 
 sed -i 's/^flows: .*/flows: 128K/' "$RUN/fairlead.yaml"
-reload "warning: flows: the flow maps hold [0-9]* a CPU and keep that size"
+reload "warning: flows: the flow maps hold [0-9]* a CPU, conntrack sets, and stay so"
 sed -i 's/^    encap: .*/&\n    table_size: 251/' "$RUN/fairlead.yaml"
 reload "warning: pool 'web': table_size 251 is less than 100 slots"
 

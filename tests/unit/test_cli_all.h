@@ -25,6 +25,7 @@
 #include "user/cli/edit.c"
 #include "user/cli/file.c"
 #include "user/cli/files.c"
+#include "user/cli/flows.c"
 #include "user/cli/help.c"
 #include "user/cli/json_text.c"
 #include "user/cli/options.c"

@@ -284,7 +284,7 @@ static void completion_offers_what_the_table_has(void **state)
 		const char *words, *candidates;
 	} rows[] = {
 		{ "v", " version vip \n" },
-		{ "show ''", " counters status \n" },
+		{ "show ''", " counters flows status \n" },
 		{ "vip add V ''",
 		  " pool hash echo tcp_junk fragments oversize "
 		  "tcp_idle_timeout udp_idle_timeout new_flow_limit quic allow deny "

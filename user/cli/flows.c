@@ -10,8 +10,8 @@
 #include "flows.h"
 #include "json_text.h"
 
-#define LIST_DEFAULT 100
-#define LIST_MAX 10000
+#define FLOWS_LIST_DEFAULT 100
+#define FLOWS_LIST_MAX 10000
 
 #define N(array) (sizeof(array) / sizeof(*(array)))
 
@@ -30,29 +30,29 @@ const struct verb_option flow_flush_options[] = {
 	{NULL, NULL, NULL},
 };
 
-static const struct field count_fields[] = {
+static const struct field flows_count_fields[] = {
 	{ .key = "flows", .kind = FIELD_INTEGER },
 	{ .key = "confirmed", .kind = FIELD_INTEGER },
 	{ .key = "list_is_cut", .kind = FIELD_BOOLEAN },
 };
 
-static const struct field age_fields[] = {
+static const struct field flows_age_fields[] = {
 	{ .key = "age", .kind = FIELD_STRING },
 	{ .key = "flows", .kind = FIELD_INTEGER },
 };
 
-static const struct field vip_fields[] = {
+static const struct field flows_vip_fields[] = {
 	{ .key = "address", .kind = FIELD_STRING },
 	{ .key = "flows", .kind = FIELD_INTEGER },
 };
 
-static const struct field backend_fields[] = {
+static const struct field flows_backend_fields[] = {
 	{ .key = "address", .kind = FIELD_STRING },
 	{ .key = "encap", .kind = FIELD_STRING },
 	{ .key = "flows", .kind = FIELD_INTEGER },
 };
 
-static const struct field flow_fields[] = {
+static const struct field flows_flow_fields[] = {
 	{ .key = "protocol", .kind = FIELD_STRING },
 	{ .key = "source", .kind = FIELD_STRING },
 	{ .key = "destination", .kind = FIELD_STRING },
@@ -62,11 +62,11 @@ static const struct field flow_fields[] = {
 	{ .key = "cpu", .kind = FIELD_INTEGER },
 };
 
-static const struct field flush_fields[] = {
+static const struct field flows_flush_fields[] = {
 	{ .key = "forgotten", .kind = FIELD_INTEGER },
 };
 
-static const struct verb_option *find_option(const struct verb_option *options,
+static const struct verb_option *flows_find_option(const struct verb_option *options,
 					     const char *word)
 {
 	for (; options->key; options++)
@@ -75,16 +75,16 @@ static const struct verb_option *find_option(const struct verb_option *options,
 	return NULL;
 }
 
-static int add_number(json_t *args, const char *text, struct err *err)
+static int flows_add_limit(json_t *args, const char *text, struct err *err)
 {
 	uint32_t limit;
-	int rc = parse_u32(text, "--limit", 1, LIST_MAX, &limit, err);
+	int rc = parse_u32(text, "--limit", 1, FLOWS_LIST_MAX, &limit, err);
 
 	return rc ? rc : json_object_set_new(args, "limit", json_integer(limit));
 }
 
 /* The words after the command, as the daemon takes them. */
-static int parse_words(const struct verb_option *options, int argc, char **argv,
+static int flows_parse_words(const struct verb_option *options, int argc, char **argv,
 		       json_t *args, struct err *err)
 {
 	const struct verb_option *option;
@@ -92,7 +92,7 @@ static int parse_words(const struct verb_option *options, int argc, char **argv,
 	int rc = 0, i;
 
 	for (i = 0; i < argc && !rc; i++) {
-		option = find_option(options, argv[i]);
+		option = flows_find_option(options, argv[i]);
 		if (!option)
 			return err_set(err, -EINVAL, "unknown word '%.64s'", argv[i]);
 		list |= !strcmp(argv[i], "--list") || !strcmp(argv[i], "--limit");
@@ -103,26 +103,26 @@ static int parse_words(const struct verb_option *options, int argc, char **argv,
 				       option->value);
 		rc = strcmp(option->key, "--limit") ?
 			     json_object_set_new(args, option->key + 2, json_text(argv[i])) :
-			     add_number(args, argv[i], err);
+			     flows_add_limit(args, argv[i], err);
 	}
 	if (!rc && list && !json_object_get(args, "limit"))
-		rc = json_object_set_new(args, "limit", json_integer(LIST_DEFAULT));
+		rc = json_object_set_new(args, "limit", json_integer(FLOWS_LIST_DEFAULT));
 	return rc;
 }
 
 static int write_flows(struct writer *w, const json_t *result, struct err *err)
 {
-	int rc = answer_fields(w, result, count_fields, N(count_fields), err);
+	int rc = answer_fields(w, result, flows_count_fields, N(flows_count_fields), err);
 
 	if (!rc)
-		rc = answer_list(w, result, "ages", age_fields, N(age_fields), NULL, err);
+		rc = answer_list(w, result, "ages", flows_age_fields, N(flows_age_fields), NULL, err);
 	if (!rc)
-		rc = answer_list(w, result, "vips", vip_fields, N(vip_fields), NULL, err);
+		rc = answer_list(w, result, "vips", flows_vip_fields, N(flows_vip_fields), NULL, err);
 	if (!rc)
-		rc = answer_list(w, result, "backends", backend_fields,
-				 N(backend_fields), NULL, err);
+		rc = answer_list(w, result, "backends", flows_backend_fields,
+				 N(flows_backend_fields), NULL, err);
 	if (!rc)
-		rc = answer_list(w, result, "list", flow_fields, N(flow_fields), NULL, err);
+		rc = answer_list(w, result, "list", flows_flow_fields, N(flows_flow_fields), NULL, err);
 	return rc;
 }
 
@@ -134,7 +134,7 @@ int cmd_show_flows(struct cli *cli, int argc, char **argv)
 
 	if (cli->options.all)
 		return cli_fail_usage(cli, "'show flows' has no option --all");
-	if (parse_words(flow_show_options, argc, argv, args, &err))
+	if (flows_parse_words(flow_show_options, argc, argv, args, &err))
 		return cli_fail_usage(cli, "%s", err.text);
 	status = cli_call(cli, CALL_READ, "show.flows", json_incref(args), &result);
 	if (status)
@@ -152,14 +152,14 @@ int cmd_flow_flush(struct cli *cli, int argc, char **argv)
 
 	if (cli->options.all)
 		return cli_fail_usage(cli, "'flow flush' has no option --all");
-	if (parse_words(flow_flush_options, argc, argv, args, &err))
+	if (flows_parse_words(flow_flush_options, argc, argv, args, &err))
 		return cli_fail_usage(cli, "%s", err.text);
 	if (!json_object_size(args))
 		return cli_fail_usage(cli, "'flow flush' needs --vip VIP or --backend ADDRESS");
 	status = cli_call(cli, CALL_CHANGE, "flow.flush", json_incref(args), &result);
 	if (status)
 		return status;
-	if (answer_fields(cli->out, result, flush_fields, N(flush_fields), &err) < 0)
+	if (answer_fields(cli->out, result, flows_flush_fields, N(flows_flush_fields), &err) < 0)
 		return cli_fail_answer(cli, "flow.flush", &err);
 	return EXIT_OK;
 }

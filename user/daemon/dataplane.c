@@ -13,6 +13,7 @@
 #include "core/cleanup.h"
 #include "dp/flow_maps.h"
 #include "dp/program.h"
+#include "flows.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
 #include "sys/bpffs.h"
@@ -130,19 +131,41 @@ void dataplane_warn_flows(const struct dataplane *dp, const struct cfg *cfg)
 {
 	if (dp->config.flows_per_cpu != flows_per_cpu(cfg) ||
 	    dp->config.flow_form != cfg->conntrack)
-		log_warn("flows: the flow maps hold %u a CPU and keep that size; 'fairleadd --teardown' and a start change it",
-			 dp->config.flows_per_cpu);
+		log_warn("flows: the flow maps hold %u a CPU, conntrack %s, and stay so until fairleadd is restarted",
+			 dp->config.flows_per_cpu, flow_form_name(dp->config.flow_form));
 }
 
-static void choose_flows(struct dataplane *dp, const struct cfg *cfg)
+/* Flows that are remembered move to maps of the new shape, if there is memory. */
+static void choose_migration(struct dataplane *dp, const struct cfg *cfg)
 {
-	if (dp->adopted)
-		dataplane_warn_flows(dp, cfg);
-	else
-		dp->config.flows_per_cpu = flows_per_cpu(cfg);
-	if (!dp->adopted)
-		dp->config.flow_form = cfg->conntrack;
+	struct config old = dp->config;
+	bool has_to = dp->migrates;
+	struct err err;
+
+	if (!has_to && old.flows_per_cpu == flows_per_cpu(cfg) &&
+	    old.flow_form == cfg->conntrack)
+		return;
+	dp->config.flows_per_cpu = flows_per_cpu(cfg);
+	dp->config.flow_form = cfg->conntrack;
 	dp->config.flow_set_bits = flow_maps_set_bits(dp->config.flows_per_cpu);
+	dp->migrates = true;
+	if (!check_memory(dp, &err))
+		return;
+	log_warn("%s; the flow maps stay as they are", err.text);
+	dp->config = old;
+	dp->migrates = has_to;
+}
+
+static int choose_flows(struct dataplane *dp, const struct cfg *cfg, struct err *err)
+{
+	if (dp->adopted) {
+		choose_migration(dp, cfg);
+		return 0;
+	}
+	dp->config.flows_per_cpu = flows_per_cpu(cfg);
+	dp->config.flow_form = cfg->conntrack;
+	dp->config.flow_set_bits = flow_maps_set_bits(dp->config.flows_per_cpu);
+	return check_memory(dp, err);
 }
 
 /* Of this host alone: nobody outside may know which flows share a set. */
@@ -162,6 +185,9 @@ void dataplane_start_levels(const struct dataplane *dp, struct fairlead_bpf *ske
 	__u32 zero = 0;
 	int v6;
 
+	/* Those of the old maps: flows_migrate() chooses. */
+	if (dp->migrates)
+		return;
 	if (bpf_map_lookup_elem(bpf_map__fd(dp->skel->maps.flow_levels), &zero, &levels))
 		return;
 	for (v6 = 0; v6 < 2; v6++)
@@ -213,6 +239,16 @@ static int adopt_map(struct bpf_map *map, const char *path, struct err *err)
 			    strerror(-rc)) : 0;
 }
 
+/* Which of the flow maps it is; FLOW_MAP__MAX: none. */
+static int flow_map_of(const struct dataplane *dp, const struct bpf_map *map)
+{
+	int i;
+
+	for (i = 0; i < FLOW_MAP__MAX && flow_map_outer(dp->skel, i) != map; i++)
+		;
+	return i;
+}
+
 /* Adopt each map, or have libbpf pin it when it makes it. */
 static int prepare_maps(struct dataplane *dp, struct err *err)
 {
@@ -221,7 +257,8 @@ static int prepare_maps(struct dataplane *dp, struct err *err)
 	int rc;
 
 	bpf_object__for_each_map(map, dp->skel->obj) {
-		if (bpf_map__is_internal(map))
+		if (bpf_map__is_internal(map) ||
+		    (dp->migrates && flow_map_of(dp, map) < FLOW_MAP__MAX))
 			continue;
 		pin_path(dp, bpf_map__name(map), path, sizeof(path));
 		rc = dp->adopted ? adopt_map(map, path, err) :
@@ -251,9 +288,58 @@ static int load_failed(int rc, const struct dataplane *dp, struct err *err)
 
 static int finish_new_maps(struct dataplane *dp, struct err *err)
 {
-	if (dp->adopted)
+	if (dp->adopted && !dp->migrates)
 		return 0;
 	return flow_maps_make_all(dp->skel, &dp->config, dp->cpus, err);
+}
+
+/*
+ * The pinned flow maps, and whether all have the size that the pinned configuration
+ * says: a daemon that was killed while it exchanged them leaves some of each.
+ */
+static void open_old_flows(struct dataplane *dp)
+{
+	char path[192];
+	int map;
+
+	for (map = 0; map < FLOW_MAP__MAX; map++) {
+		uint32_t entries = 0;
+		_cleanup_close_ int inner = -1;
+
+		pin_path(dp, flow_map_name(map), path, sizeof(path));
+		dp->old_flows[map] = bpf_obj_get(path);
+		inner = flows_open_inner(dp->old_flows[map], 0, &entries);
+		dp->migrates |= inner < 0 || entries != flow_map_entries(&dp->config, map);
+	}
+}
+
+static void close_old_flows(struct dataplane *dp)
+{
+	int map;
+
+	for (map = 0; map < FLOW_MAP__MAX; map++)
+		cleanup_close(&dp->old_flows[map]);
+}
+
+/* Each takes the place of the old one in one rename. */
+static int exchange_flow_pins(struct dataplane *dp, struct err *err)
+{
+	char path[192], fresh[200];
+	int map, rc;
+
+	for (map = 0; map < FLOW_MAP__MAX; map++) {
+		pin_path(dp, flow_map_name(map), path, sizeof(path));
+		snprintf(fresh, sizeof(fresh), "%s_new", path);
+		unlink(fresh);
+		if (bpf_obj_pin(bpf_map__fd(flow_map_outer(dp->skel, map)), fresh) == 0 &&
+		    rename(fresh, path) == 0)
+			continue;
+		rc = -errno;
+		unlink(fresh);
+		return err_set(err, rc, "cannot pin the flow map '%s': %s", path,
+			       strerror(-rc));
+	}
+	return 0;
 }
 
 static int write_config(struct dataplane *dp, struct err *err)
@@ -314,7 +400,7 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 	if (cpus < 0)
 		return err_set(err, cpus, "cannot count the CPUs: %s", strerror(-cpus));
 
-	*dp = (struct dataplane){ .cpus = cpus };
+	*dp = (struct dataplane){ .cpus = cpus, .old_flows = { -1, -1, -1, -1 } };
 	dataplane_pin_dir(instance, dp->pin_dir, sizeof(dp->pin_dir));
 	rc = bpffs_ensure(err);
 	if (!rc)
@@ -324,10 +410,11 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 	if (rc)
 		return rc;
 
+	if (dp->adopted)
+		open_old_flows(dp);
 	choose_hash_key(dp, cfg);
 	choose_mix_key(dp);
-	choose_flows(dp, cfg);
-	rc = dp->adopted ? 0 : check_memory(dp, err);
+	rc = choose_flows(dp, cfg, err);
 	if (!rc)
 		rc = load(dp, err);
 	if (!rc)
@@ -347,11 +434,19 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 
 int dataplane_settle(struct dataplane *dp, struct err *err)
 {
-	return dp->adopted ? write_config(dp, err) : 0;
+	int rc;
+
+	if (!dp->adopted)
+		return 0;
+	rc = dp->migrates ? exchange_flow_pins(dp, err) : 0;
+	close_old_flows(dp);
+	dp->migrates = false;
+	return rc ? rc : write_config(dp, err);
 }
 
 void dataplane_close(struct dataplane *dp)
 {
+	close_old_flows(dp);
 	fairlead_bpf__destroy(dp->skel);
 	dp->skel = NULL;
 }

@@ -15,6 +15,7 @@
 #include "abi.h"
 #include "core/cfg.h"
 #include "core/err.h"
+#include "dp/flow_maps.h"
 
 struct fairlead_bpf;
 
@@ -24,14 +25,22 @@ struct dataplane {
 	bool adopted;
 	unsigned int cpus; /* possible ones: entries of per-CPU values */
 	struct config config;
+	/*
+	 * The adopted flow maps have another size or form than the configuration
+	 * wants: the program was loaded on new ones, and these are the old, until
+	 * dataplane_settle().
+	 */
+	bool migrates;
+	int old_flows[FLOW_MAP__MAX];
 };
 
 /* Load the program on new or adopted maps, and test it. Attaches nothing. */
 int dataplane_open(struct dataplane *dp, const char *instance,
 		   const struct cfg *cfg, struct err *err);
 /*
- * The program of an adopted set runs now: its hash key is the one to go on with.
- * Until then the old program may be what balances, by the old key.
+ * The program of an adopted set runs now: its hash key is the one to go on with, and
+ * its flow maps take the place of the old ones. Until then the old program may be
+ * what balances, by the old key.
  */
 int dataplane_settle(struct dataplane *dp, struct err *err);
 /* Close what this process holds; pins, and so traffic, stay. */

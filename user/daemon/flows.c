@@ -20,20 +20,26 @@ struct walk {
 	flows_visit *visit;
 	void *context;
 	int fd;
+	uint32_t entries;
 	unsigned int cpu;
 	bool v6;
 };
 
-/* A descriptor of the CPU's inner map; -ENOENT: it has none. */
-static int open_inner(const struct dataplane *dp, enum flow_map map, __u32 cpu)
+int flows_open_inner(int outer, uint32_t cpu, uint32_t *entries)
 {
-	int outer = bpf_map__fd(flow_map_outer(dp->skel, map)), fd;
-	__u32 id;
+	struct bpf_map_info info = { 0 };
+	__u32 size = sizeof(info), id;
+	_cleanup_close_ int fd = -1;
 
+	if (outer < 0)
+		return -ENOENT;
 	if (bpf_map_lookup_elem(outer, &cpu, &id))
 		return -errno;
 	fd = bpf_map_get_fd_by_id(id);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
+		return -errno;
+	*entries = info.max_entries;
+	return TAKE_FD(fd);
 }
 
 /* A packet that has changed the way meanwhile is right, and keeps it. */
@@ -84,9 +90,9 @@ static int show_way6(const struct walk *walk, struct flow_set6 *set, unsigned in
 	return rc < 0 ? rc : 0;
 }
 
-static int walk_sets(const struct dataplane *dp, struct walk *walk)
+static int walk_sets(struct walk *walk)
 {
-	size_t n = flow_map_entries(&dp->config, FLOW_MAP_SETS4), i;
+	size_t n = walk->entries, i;
 	size_t size = n * (walk->v6 ? sizeof(struct flow_set6) : sizeof(struct flow_set4));
 	void *sets = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, walk->fd, 0);
 	struct flow_set4 *sets4 = sets;
@@ -128,41 +134,48 @@ static int show_wide(void *context, const void *key, const void *value)
 	return rc < 0 ? rc : 0;
 }
 
-static int walk_lru(const struct dataplane *dp, struct walk *walk)
+static int walk_lru(struct walk *walk)
 {
-	enum flow_map map = walk->v6 ? FLOW_MAP_LRU6 : FLOW_MAP_LRU4;
-
 	return kmap_walk(walk->fd,
 			 walk->v6 ? sizeof(struct flow_key6) : sizeof(struct flow_key4),
-			 sizeof(struct flow), flow_map_entries(&dp->config, map),
+			 sizeof(struct flow), walk->entries,
 			 show_wide, walk);
 }
 
-int flows_walk(const struct dataplane *dp, flows_visit *visit, void *context)
+int flows_walk_maps(const int outer[FLOW_MAP__MAX], unsigned int cpus,
+		    flows_visit *visit, void *context)
 {
 	unsigned int i;
 	int rc = 0;
 
-	for (i = 0; i < dp->cpus * FLOW_MAP__MAX && !rc; i++) {
+	for (i = 0; i < cpus * FLOW_MAP__MAX && !rc; i++) {
 		enum flow_map map = i % FLOW_MAP__MAX;
-		unsigned int cpu = i / FLOW_MAP__MAX;
-		_cleanup_close_ int fd = open_inner(dp, map, cpu);
 		struct walk walk = {
 			.visit = visit,
 			.context = context,
-			.fd = fd,
-			.cpu = cpu,
+			.cpu = i / FLOW_MAP__MAX,
 			.v6 = map == FLOW_MAP_SETS6 || map == FLOW_MAP_LRU6,
 		};
+		_cleanup_close_ int fd = flows_open_inner(outer[map], walk.cpu, &walk.entries);
 
 		if (fd == -ENOENT)
 			continue;
 		if (fd < 0)
 			return fd;
-		rc = map == FLOW_MAP_SETS4 || map == FLOW_MAP_SETS6 ? walk_sets(dp, &walk) :
-								      walk_lru(dp, &walk);
+		walk.fd = fd;
+		rc = map == FLOW_MAP_SETS4 || map == FLOW_MAP_SETS6 ? walk_sets(&walk) :
+								      walk_lru(&walk);
 	}
 	return rc;
+}
+
+int flows_walk(const struct dataplane *dp, flows_visit *visit, void *context)
+{
+	int outer[FLOW_MAP__MAX], map;
+
+	for (map = 0; map < FLOW_MAP__MAX; map++)
+		outer[map] = bpf_map__fd(flow_map_outer(dp->skel, map));
+	return flows_walk_maps(outer, dp->cpus, visit, context);
 }
 
 int flows_now(const struct dataplane *dp, uint32_t *tick)

@@ -12,6 +12,7 @@
 
 #include "core/addr.h"
 #include "dataplane.h"
+#include "dp/flow_maps.h"
 
 /* What a visitor is shown. */
 struct flow_seen {
@@ -34,6 +35,12 @@ enum flow_decision { FLOW_KEEP, FLOW_FORGET };
 typedef int flows_visit(void *context, const struct flow_seen *seen);
 
 int flows_walk(const struct dataplane *dp, flows_visit *visit, void *context);
+/* The same over the maps of maps by these descriptors; -1: there is none. */
+int flows_walk_maps(const int outer[FLOW_MAP__MAX], unsigned int cpus,
+		    flows_visit *visit, void *context);
+
+/* A descriptor of a CPU's inner map; -ENOENT: it has none. *entries: of it. */
+int flows_open_inner(int outer, uint32_t cpu, uint32_t *entries);
 
 /* The tick that packets count now. 0 or -errno. */
 int flows_now(const struct dataplane *dp, uint32_t *tick);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/cleanup.h"
+#include "core/table_previous.h"
 #include "flow_hash.h"
 #include "flows.h"
 #include "sys/kmap.h"
@@ -29,23 +30,14 @@ static uint32_t same_place(uint32_t s, uint32_t of, uint32_t size)
 	return size == of ? s : (2ULL * s + 1) * size / (2ULL * of);
 }
 
-static int copy_line(void *context, const void *key, const void *value)
-{
-	struct table_line *lines = context;
-
-	lines[*(const uint32_t *)key] = *(const struct table_line *)value;
-	return 0;
-}
-
 static int read_lines(const struct kernel_table *table, struct table_line **lines)
 {
-	size_t n = 1 + (table->size + TABLE_LINE_SLOTS - 1) / TABLE_LINE_SLOTS;
+	size_t n = 1 + table_slot_lines(table->size);
 
 	*lines = calloc(n, sizeof(**lines));
 	if (!*lines)
 		return -ENOMEM;
-	return kmap_walk(table->fd, sizeof(uint32_t), sizeof(struct table_line), n,
-			 copy_line, *lines);
+	return kmap_lines_read(table->fd, *lines, n);
 }
 
 static int compare_tables(const struct kernel *k, const struct plan_table *to,

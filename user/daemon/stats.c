@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 
 #include "core/cleanup.h"
+#include "core/table_previous.h"
 #include "daemon.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
@@ -74,27 +75,17 @@ struct totals stats_totals(const struct daemon *d)
 	return t;
 }
 
-static int count_line(void *context, const void *key, const void *value)
-{
-	const struct table_line *line = value;
-	uint32_t *slots = context, i;
-
-	/* Line 0 is the header. */
-	for (i = 0; *(const uint32_t *)key && i < TABLE_LINE_SLOTS; i++)
-		slots[line->ids[i]]++;
-	return 0;
-}
-
 uint32_t *stats_slots(const struct daemon *d, uint32_t table)
 {
 	const struct kernel_table *t = &d->kernel.table[table];
+	size_t n = 1 + table_slot_lines(t->size), i;
 	_cleanup_free_ uint32_t *slots = calloc(65536, sizeof(*slots));
+	_cleanup_free_ struct table_line *lines = calloc(n, sizeof(*lines));
 
-	if (!slots || t->fd < 0 ||
-	    kmap_walk(t->fd, sizeof(uint32_t), sizeof(struct table_line),
-		      1 + (t->size + TABLE_LINE_SLOTS - 1) / TABLE_LINE_SLOTS, count_line,
-		      slots))
+	if (!slots || !lines || t->fd < 0 || kmap_lines_read(t->fd, lines, n))
 		return NULL;
+	for (i = TABLE_LINE_SLOTS; i < n * TABLE_LINE_SLOTS; i++)
+		slots[lines[i / TABLE_LINE_SLOTS].ids[i % TABLE_LINE_SLOTS]]++;
 	slots[0] = 0; /* slots without backend, and the end of the last line */
 	return TAKE_PTR(slots);
 }

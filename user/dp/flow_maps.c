@@ -131,16 +131,22 @@ static unsigned int numa_node(unsigned int cpu)
 	return found ? node : 0;
 }
 
-int flow_map_create(const struct config *config, enum flow_map map, unsigned int cpu)
+const char *flow_map_name(enum flow_map map)
 {
 	static const char *const names[FLOW_MAP__MAX] = { "flow_sets4", "flow_sets6",
 							  "flows4", "flows6" };
+
+	return names[map];
+}
+
+int flow_map_create(const struct config *config, enum flow_map map, unsigned int cpu)
+{
 	/* All inner maps of one must have the same flags. */
 	LIBBPF_OPTS(bpf_map_create_opts, options,
 		    .map_flags = BPF_F_NUMA_NODE | (is_sets(map) ? BPF_F_MMAPABLE : 0),
 		    .numa_node = numa_node(cpu));
 	int fd = bpf_map_create(is_sets(map) ? BPF_MAP_TYPE_ARRAY : BPF_MAP_TYPE_LRU_HASH,
-			    names[map], key_size(map), value_size(map),
+			    flow_map_name(map), key_size(map), value_size(map),
 			    flow_map_entries(config, map), &options);
 	return fd < 0 ? -errno : fd;
 }

@@ -43,6 +43,8 @@ size_t flow_maps_bytes(const struct config *config);
 
 /* One map, on the NUMA node of the CPU where it has one. An fd, or -errno. */
 int flow_map_create(const struct config *config, enum flow_map map, unsigned int cpu);
+/* As the program, and its pin, calls the map of maps. */
+const char *flow_map_name(enum flow_map map);
 /* The map of maps that it belongs into. */
 struct bpf_map *flow_map_outer(const struct fairlead_bpf *skel, enum flow_map map);
 
