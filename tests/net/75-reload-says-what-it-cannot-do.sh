@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# A reload warns of what a start would warn of, and of flow maps that keep their
-# size; another hash key is refused.
+# A reload warns of what a start would warn of, and of what only a start changes:
+# the size of flow maps and the rate of ICMP answers; another hash key is refused.
 . "$(dirname "$0")/lib.sh"
 
 # said WORDS: in the log.
@@ -21,6 +21,8 @@ start_fairleadd
 
 sed -i 's/^flows: .*/flows: 128K/' "$RUN/fairlead.yaml"
 reload "warning: flows: the flow maps hold [0-9]* a CPU, conntrack sets, and stay so"
+sed -i 's/^flows: .*/&\nicmp_rate: 7/' "$RUN/fairlead.yaml"
+reload "warning: icmp_rate: it stays 10000 until fairleadd is restarted"
 sed -i 's/^    encap: .*/&\n    table_size: 251/' "$RUN/fairlead.yaml"
 reload "warning: pool 'web': table_size 251 is less than 100 slots"
 

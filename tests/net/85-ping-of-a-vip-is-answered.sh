@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # A VIP answers ping over both families, whatever the size, while no backend sees
-# any of it; an address that no VIP has does not.
+# any of it; an address that no VIP has does not. With icmp_rate 0 none does, from
+# the first start on and when the next daemon adopts what runs.
 . "$(dirname "$0")/lib.sh"
 
 scripts/topology up "$ID"
@@ -41,3 +42,28 @@ if on client ping -q -n -c 1 -W 1 $VIP4 > /dev/null; then
 fi
 equal "echo_off" 1 "$(drop_counter echo_off)"
 on client ping -q -n -c 1 -w 10 $VIP6 > /dev/null || fail "the other VIP does not answer now"
+
+# The next daemon's rate, on the data plane of the one before.
+restart_with_rate() {
+	stop fairleadd
+	sed -i -e '/^icmp_rate:/d' -e "s/^flows: .*/&\nicmp_rate: $1/" "$RUN/fairlead.yaml"
+	start_fairleadd
+}
+
+restart_with_rate 0
+grep -q "adopted the data plane" "$RUN/fairleadd.log" || fail "nothing was adopted"
+if on client ping -q -n -c 1 -W 1 $VIP6 > /dev/null; then
+	fail "a ping was answered with icmp_rate 0"
+fi
+equal "icmp_limit" 1 "$(drop_counter icmp_limit)"
+restart_with_rate 10
+on client ping -q -n -c 1 -w 10 $VIP6 > /dev/null || fail "no answer with icmp_rate 10"
+
+restart_with_rate 0
+stop fairleadd
+on fe "$O/fairleadd" --teardown --instance "$ID"
+start_fairleadd
+if on client ping -q -n -c 1 -W 1 $VIP6 > /dev/null; then
+	fail "a ping was answered after a first start with icmp_rate 0"
+fi
+equal "icmp_limit of the first start" 1 "$(drop_counter icmp_limit)"

@@ -102,6 +102,7 @@ static inline void assert_same_cfg(const struct cfg *a, const struct cfg *b)
 	assert_int_equal(a->has_hash_key, b->has_hash_key);
 	assert_memory_equal(a->hash_key, b->hash_key, sizeof(a->hash_key));
 	assert_int_equal(a->flows, b->flows);
+	assert_int_equal(a->icmp_rate, b->icmp_rate);
 	assert_true(tunnel_source_equal(&a->tunnel_source4, &b->tunnel_source4));
 	assert_true(tunnel_source_equal(&a->tunnel_source6, &b->tunnel_source6));
 	assert_int_equal(a->n_pools, b->n_pools);

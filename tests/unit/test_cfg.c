@@ -15,6 +15,7 @@ static const char full[] = "interface: eth0\n"
 			   "dispatcher: true\n"
 			   "hash_key: 00010203040506070809101112131415\n"
 			   "flows: 2M\n"
+			   "icmp_rate: 0\n"
 			   "tunnel_source:\n"
 			   "  ipv4: 10.1.0.2\n"
 			   "  ipv6: 2001:db8:1::2\n"
@@ -66,6 +67,7 @@ static void every_key_of_the_file_is_read(void **state)
 	assert_true(cfg->has_hash_key);
 	assert_memory_equal(cfg->hash_key, key, sizeof(key));
 	assert_int_equal(cfg->flows, 2 * 1024 * 1024);
+	assert_int_equal(cfg->icmp_rate, 0);
 	assert_string_equal(tunnel_source_format(&cfg->tunnel_source4, text),
 			    "10.1.0.2");
 	assert_string_equal(tunnel_source_format(&cfg->tunnel_source6, text),
@@ -90,7 +92,7 @@ static void a_named_pool_has_its_keys_and_sorted_backends(void **state)
 	assert_int_equal(web->slack, 3);
 	assert_int_equal(web->ring_points, 99);
 	assert_int_equal(web->all_down, ALL_DOWN_DROP);
-	assert_int_equal(web->pos.line, 10);
+	assert_int_equal(web->pos.line, 11);
 	assert_int_equal(web->pos.column, 3);
 	assert_int_equal(web->n_backends, 2);
 	assert_string_equal(web->backends[0].name, "10.1.0.12");
@@ -99,7 +101,7 @@ static void a_named_pool_has_its_keys_and_sorted_backends(void **state)
 	assert_string_equal(web->backends[1].name, "a-1");
 	assert_int_equal(web->backends[1].weight, 65535);
 	assert_int_equal(web->backends[1].state, ADMIN_UP);
-	assert_int_equal(web->backends[1].pos.line, 22);
+	assert_int_equal(web->backends[1].pos.line, 23);
 	assert_int_equal(web->backends[1].pos.column, 9);
 	assert_string_equal(addr_format(&web->backends[1].addr, text),
 			    "2001:db8::11");
@@ -142,6 +144,7 @@ static void what_the_file_does_not_say_has_its_default(void **state)
 	assert_false(cfg->dispatcher);
 	assert_false(cfg->has_hash_key);
 	assert_int_equal(cfg->flows, 0);
+	assert_int_equal(cfg->icmp_rate, 10000);
 	assert_int_equal(cfg->tunnel_source4.addr.family, 0);
 	assert_int_equal(cfg->tunnel_source6.addr.family, 0);
 	assert_int_equal(cfg->n_pools + cfg->n_vips, 0);
@@ -222,6 +225,7 @@ static void the_written_file_is_what_an_operator_would_write(void **state)
 			    "dispatcher: true\n"
 			    "hash_key: \"00010203040506070809101112131415\"\n"
 			    "flows: 2097152\n"
+			    "icmp_rate: 0\n"
 			    "tunnel_source:\n"
 			    "  ipv4: 10.1.0.2\n"
 			    "  ipv6: 2001:db8:1::2\n"
@@ -347,6 +351,8 @@ static void random_head(FILE *f, unsigned int *seed)
 		fprintf(f, "hash_key: %032x\n", pick(seed, 1000000));
 	if (pick(seed, 2))
 		fprintf(f, "flows: %uK\n", 1 + pick(seed, 100000));
+	if (pick(seed, 2))
+		fprintf(f, "icmp_rate: %u\n", pick(seed, 20000));
 	if (pick(seed, 2))
 		fprintf(f, "tunnel_source: {ipv4: 10.9.9.%u}\n", pick(seed, 256));
 }

@@ -11,8 +11,8 @@ struct row {
 
 #define IF "interface: eth0\n"
 #define ROOT_KEYS                                                         \
-	"interface, attach, dispatcher, hash_key, flows, flows_per_cpu, conntrack, tunnel_source, " \
-	"pools, vips"
+	"interface, attach, dispatcher, hash_key, flows, flows_per_cpu, conntrack, " \
+	"icmp_rate, tunnel_source, pools, vips"
 #define POOL_KEYS                                               \
 	"encap, gue_port, algorithm, table_size, slack, ring_points, " \
 	"all_down, backends"
@@ -230,6 +230,10 @@ static void values_of_the_file_are_refused_with_what_is_allowed(void **state)
 		{ IF "flows: 257M\n",
 		  "2:8: flows '257M' is out of range; allowed: 1024 to "
 		  "268435456, K or M may follow" },
+		{ IF "icmp_rate: 1000001\n",
+		  "2:12: icmp_rate '1000001' is out of range; allowed: 0 to 1000000" },
+		{ IF "icmp_rate: 10/s\n",
+		  "2:12: icmp_rate '10/s' is not a number; allowed: 0 to 1000000" },
 		{ IF "tunnel_source: {ipv4: '2001:db8::1'}\n",
 		  "2:23: ipv4 '2001:db8::1' is of the other family; allowed: "
 		  "an "

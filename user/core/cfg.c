@@ -65,6 +65,7 @@ int cfg_new(struct cfg **out, struct err *err)
 	if (!cfg)
 		return no_memory(err);
 
+	cfg->icmp_rate = CFG_ICMP_RATE_DEFAULT;
 	*out = cfg;
 	return 0;
 }

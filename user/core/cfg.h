@@ -39,6 +39,8 @@
 /* What the clock of the flows reaches: FLOW_IDLE_MAX ticks, less one. */
 #define CFG_IDLE_MAX ((FLOW_IDLE_MAX - 2) * FLOW_TICK_SECONDS)
 #define CFG_NEW_FLOWS_MAX 1000000000
+#define CFG_ICMP_RATE_DEFAULT 10000
+#define CFG_ICMP_RATE_MAX 1000000
 #define CFG_FILE_SIZE_MAX (64 * 1024 * 1024)
 
 /* Where in its file an object stands; line 0 when it came from a command. */
@@ -122,6 +124,7 @@ struct cfg {
 	/* Of each family, over all CPUs, or of each; both 0: what suits the machine */
 	uint32_t flows, flows_per_cpu;
 	enum flow_form conntrack;
+	uint32_t icmp_rate; /* answers of each kind a second and CPU; 0: none */
 	struct tunnel_source tunnel_source4; /* unset: what the route says */
 	struct tunnel_source tunnel_source6;
 	struct cfg_pool *pools; /* sorted by name once checked */

@@ -267,6 +267,23 @@ static json_t *get_conntrack(const void *object)
 	return json_string(flow_form_name(cfg->conntrack));
 }
 
+static int set_icmp_rate(void *object, const char *text, struct err *err)
+{
+	struct cfg *cfg = object;
+
+	return parse_u32(text, "icmp_rate", 0, CFG_ICMP_RATE_MAX, &cfg->icmp_rate,
+			 err);
+}
+
+static json_t *get_icmp_rate(const void *object)
+{
+	const struct cfg *cfg = object;
+
+	if (cfg->icmp_rate == CFG_ICMP_RATE_DEFAULT)
+		return json_null();
+	return json_integer(cfg->icmp_rate);
+}
+
 const struct cfg_field cfg_file_fields[] = {
 	{ .key = "interface", .set = set_interface, .get = get_interface },
 	{ .key = "attach", .set = set_attach, .get = get_attach },
@@ -275,6 +292,7 @@ const struct cfg_field cfg_file_fields[] = {
 	{ .key = "flows", .set = set_flows, .get = get_flows },
 	{ .key = "flows_per_cpu", .set = set_flows_per_cpu, .get = get_flows_per_cpu },
 	{ .key = "conntrack", .set = set_conntrack, .get = get_conntrack },
+	{ .key = "icmp_rate", .set = set_icmp_rate, .get = get_icmp_rate },
 	{ .key = NULL },
 };
 

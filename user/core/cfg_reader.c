@@ -164,6 +164,31 @@ int reader_next(struct reader *r)
 	return check_event(r);
 }
 
+int reader_document(struct reader *r, const char *empty,
+		    int (*read)(struct reader *r, void *object), void *object)
+{
+	int rc = reader_next(r); /* the stream's start */
+
+	if (!rc)
+		rc = reader_next(r);
+	if (rc < 0)
+		return rc;
+	if (r->event.type == YAML_STREAM_END_EVENT)
+		return reader_fail(r, (struct cfg_pos){ 1, 1 }, "%s", empty);
+
+	rc = reader_next(r);
+	if (!rc)
+		rc = read(r, object);
+	if (!rc)
+		rc = reader_next(r); /* the document's end */
+	if (!rc)
+		rc = reader_next(r);
+	if (rc < 0 || r->event.type == YAML_STREAM_END_EVENT)
+		return rc;
+	return reader_fail(r, reader_pos(r),
+			   "a second document starts here; allowed: one");
+}
+
 static bool is_null(const yaml_event_t *event)
 {
 	const char *text = (const char *)event->data.scalar.value;
@@ -219,6 +244,25 @@ int reader_list(struct reader *r, const char *what,
 		if (rc < 0 || r->event.type == YAML_SEQUENCE_END_EVENT)
 			return rc;
 		rc = item(r, object);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+int reader_pairs(struct reader *r, const char *what, const char *allowed,
+		 int (*pair)(struct reader *r, void *object), void *object)
+{
+	int rc;
+
+	if (r->event.type != YAML_MAPPING_START_EVENT)
+		return reader_fail(r, reader_pos(r), "%s is %s; allowed: %s", what,
+				   reader_kind(r), allowed);
+
+	for (;;) {
+		rc = reader_next(r);
+		if (rc < 0 || r->event.type == YAML_MAPPING_END_EVENT)
+			return rc;
+		rc = pair(r, object);
 		if (rc < 0)
 			return rc;
 	}

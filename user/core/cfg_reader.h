@@ -11,7 +11,7 @@
  * Functions that read a value are called with its first event current and
  * return with its last event current. A failure leaves the sentence in *err and
  * the place in `failed`; callers put the object's name in front on the way up,
- * and the outermost puts the place. Private to cfg*.c.
+ * and the outermost puts the place. Private to cfg*.c and fixture_yaml.c.
  */
 
 #include <yaml.h>
@@ -33,6 +33,13 @@ int reader_open(struct reader *r, const char *text, size_t length,
 void reader_close(struct reader *r);
 #define _cleanup_reader_ __attribute__((cleanup(reader_close)))
 
+/*
+ * All of the text, which must be one document: read is called at its first
+ * event. `empty`: what is wrong with a text that has none.
+ */
+int reader_document(struct reader *r, const char *empty,
+		    int (*read)(struct reader *r, void *object), void *object);
+
 int reader_next(struct reader *r);
 struct cfg_pos reader_pos(const struct reader *r);
 /* What the current event starts, for messages: "a list". */
@@ -49,6 +56,10 @@ int reader_value(struct reader *r, const char *what, const char **text);
 /* Calls item at the first event of each element. */
 int reader_list(struct reader *r, const char *what,
 		int (*item)(struct reader *r, void *object), void *object);
+
+/* The same at each key of a mapping whose keys are data. */
+int reader_pairs(struct reader *r, const char *what, const char *allowed,
+		 int (*pair)(struct reader *r, void *object), void *object);
 
 /* A key whose value is more than text. */
 struct reader_key {

@@ -91,7 +91,7 @@ static int read_pool(struct reader *r, struct cfg *cfg, struct cfg_pool *pool)
 	return rc;
 }
 
-static int read_named_pool(struct reader *r, struct cfg *cfg)
+static int read_named_pool(struct reader *r, void *cfg)
 {
 	_cleanup_cfg_pool_ struct cfg_pool pool = cfg_pool_default();
 	const char *name;
@@ -113,23 +113,8 @@ static int read_named_pool(struct reader *r, struct cfg *cfg)
 
 static int read_pools(struct reader *r, void *cfg)
 {
-	int rc;
-
-	if (r->event.type != YAML_MAPPING_START_EVENT)
-		return reader_fail(
-			r, reader_pos(r),
-			"pools is %s; allowed: a mapping of names to "
-			"pools, {} for none",
-			reader_kind(r));
-
-	for (;;) {
-		rc = reader_next(r);
-		if (rc < 0 || r->event.type == YAML_MAPPING_END_EVENT)
-			return rc;
-		rc = read_named_pool(r, cfg);
-		if (rc < 0)
-			return rc;
-	}
+	return reader_pairs(r, "pools", "a mapping of names to pools, {} for none",
+			    read_named_pool, cfg);
 }
 
 /* A VIP that names a pool must not say what only the pool can say. */
@@ -219,8 +204,9 @@ static int read_tunnel_source(struct reader *r, void *cfg)
 	return reader_mapping(r, &m);
 }
 
-static int read_root(struct reader *r, struct cfg *cfg)
+static int read_root(struct reader *r, void *object)
 {
+	struct cfg *cfg = object;
 	static const struct reader_key nested[] = {
 		{ "tunnel_source", read_tunnel_source },
 		{ "pools", read_pools },
@@ -241,32 +227,6 @@ static int read_root(struct reader *r, struct cfg *cfg)
 	return 0;
 }
 
-static int read_stream(struct reader *r, struct cfg *cfg)
-{
-	int rc = reader_next(r); /* the stream's start */
-
-	if (!rc)
-		rc = reader_next(r);
-	if (rc < 0)
-		return rc;
-	if (r->event.type == YAML_STREAM_END_EVENT)
-		return reader_fail(r, (struct cfg_pos){ 1, 1 },
-				   "the configuration is empty; required: "
-				   "'interface: NAME'");
-
-	rc = reader_next(r);
-	if (!rc)
-		rc = read_root(r, cfg);
-	if (!rc)
-		rc = reader_next(r); /* the document's end */
-	if (!rc)
-		rc = reader_next(r);
-	if (rc < 0 || r->event.type == YAML_STREAM_END_EVENT)
-		return rc;
-	return reader_fail(r, reader_pos(r),
-			   "a second document starts here; allowed: one");
-}
-
 static int parse_text(const char *text, size_t length, struct cfg *cfg,
 		      struct err *err)
 {
@@ -275,7 +235,10 @@ static int parse_text(const char *text, size_t length, struct cfg *cfg,
 
 	if (rc < 0)
 		return rc;
-	rc = read_stream(&r, cfg);
+	rc = reader_document(&r,
+			     "the configuration is empty; required: "
+			     "'interface: NAME'",
+			     read_root, cfg);
 	if (rc < 0)
 		cfg_err_place(cfg, r.failed, err);
 	return rc;

@@ -45,37 +45,24 @@ static int out_of_range(struct reader *r, const char *what, size_t max)
 			   max);
 }
 
-/* Calls pair at the value of each key of a mapping whose keys are data. */
-static int read_pairs(struct reader *r, const char *what,
-		      int (*pair)(struct reader *r, const char *key, struct cfg_pos pos,
-				  void *object),
-		      void *object)
-{
-	char key[2 * FIXTURE_NAME_MAX];
+/* A key that is data, with its place; its value is the current event then. */
+struct key {
+	char text[2 * FIXTURE_NAME_MAX];
 	struct cfg_pos pos;
-	const char *text;
-	int rc;
+};
 
-	if (r->event.type != YAML_MAPPING_START_EVENT)
-		return reader_fail(r, reader_pos(r), "%s is %s; allowed: a mapping", what,
-				   reader_kind(r));
-	for (;;) {
-		rc = reader_next(r);
-		if (rc < 0 || r->event.type == YAML_MAPPING_END_EVENT)
-			return rc;
-		rc = reader_value(r, "a key", &text);
-		if (rc < 0)
-			return rc;
-		if (strlen(text) >= sizeof(key))
-			return out_of_range(r, "the key", sizeof(key) - 1);
-		snprintf(key, sizeof(key), "%s", text);
-		pos = reader_pos(r);
-		rc = reader_next(r);
-		if (!rc)
-			rc = pair(r, key, pos, object);
-		if (rc < 0)
-			return rc;
-	}
+static int read_key(struct reader *r, struct key *key)
+{
+	const char *text;
+	int rc = reader_value(r, "a key", &text);
+
+	if (rc < 0)
+		return rc;
+	if (strlen(text) >= sizeof(key->text))
+		return out_of_range(r, "the key", sizeof(key->text) - 1);
+	snprintf(key->text, sizeof(key->text), "%s", text);
+	key->pos = reader_pos(r);
+	return reader_next(r);
 }
 
 /* Where in the file a place in the current value is, when it is on one line. */
@@ -228,71 +215,88 @@ static const char *list_fields(char list[LIST_MAX])
 	return list;
 }
 
-static int read_field(struct reader *r, const char *key, struct cfg_pos pos,
-		      void *object)
+/* The one of packet_fields, which must not be in the step already. */
+static int find_field(struct reader *r, const struct fixture_step *step,
+		      const struct key *key, const char **found)
+{
+	const char *const *known = packet_fields;
+	char list[LIST_MAX];
+
+	while (*known && strcmp(*known, key->text))
+		known++;
+	if (!*known)
+		return reader_fail(r, key->pos,
+				   "key %s is not known in outer; allowed: %s",
+				   QUOTE(key->text), list_fields(list));
+	for (size_t i = 0; i < step->n_outer; i++)
+		if (step->outer[i].key == *known)
+			return reader_fail(r, key->pos, "key '%s' stands twice",
+					   *known);
+	*found = *known;
+	return 0;
+}
+
+static int read_field(struct reader *r, void *object)
 {
 	struct fixture_step *step = object;
 	struct fixture_field *field;
-	char list[LIST_MAX];
-	const char *text, *const *known = packet_fields;
-	int rc;
+	const char *text, *known = NULL;
+	struct key key;
+	int rc = read_key(r, &key);
 
-	while (*known && strcmp(*known, key))
-		known++;
-	if (!*known)
-		return reader_fail(r, pos, "key %s is not known in outer; allowed: %s",
-				   QUOTE(key), list_fields(list));
-	for (size_t i = 0; i < step->n_outer; i++)
-		if (step->outer[i].key == *known)
-			return reader_fail(r, pos, "key '%s' stands twice", *known);
-	rc = reader_value(r, *known, &text);
+	if (!rc)
+		rc = find_field(r, step, &key, &known);
+	if (!rc)
+		rc = reader_value(r, known, &text);
 	if (rc < 0)
 		return rc;
 
 	field = &step->outer[step->n_outer++];
-	field->key = *known;
+	field->key = known;
 	return reader_failed(r, reader_pos(r),
-			     packet_field_parse(*known, text, field->value, r->err));
+			     packet_field_parse(known, text, field->value, r->err));
 }
 
 static int read_outer(struct reader *r, void *step)
 {
-	return read_pairs(r, "outer", read_field, step);
+	return reader_pairs(r, "outer", "a mapping", read_field, step);
 }
 
-static int read_counter(struct reader *r, const char *key, struct cfg_pos pos,
-			void *object)
+static int read_counter(struct reader *r, void *object)
 {
 	struct fixture_step *step = object;
 	struct fixture_counter *c;
 	uint32_t delta = 0;
 	const char *text;
-	int rc = reader_value(r, "the counter's growth", &text);
+	struct key key;
+	int rc = read_key(r, &key);
 
+	if (!rc)
+		rc = reader_value(r, "the counter's growth", &text);
 	if (rc < 0)
 		return rc;
 	rc = parse_u32(text, "the counter's growth", 0, UINT32_MAX, &delta, r->err);
 	if (rc < 0)
 		return reader_failed(r, reader_pos(r), rc);
 	for (size_t i = 0; i < step->n_counters; i++)
-		if (!strcmp(step->counters[i].text, key))
-			return reader_fail(r, pos, "counter %s stands twice", QUOTE(key));
+		if (!strcmp(step->counters[i].text, key.text))
+			return reader_fail(r, key.pos, "counter %s stands twice", QUOTE(key.text));
 	c = APPEND(r, step->counters, step->n_counters);
 	if (!c)
 		return -ENOMEM;
-	c->pos = pos;
+	c->pos = key.pos;
 	c->delta = delta;
-	snprintf(c->text, sizeof(c->text), "%s", key);
+	snprintf(c->text, sizeof(c->text), "%s", key.text);
 	if (!fixture_parse_counter(c))
 		return 0;
-	return reader_fail(r, pos,
+	return reader_fail(r, key.pos,
 			   "counter %s is not known; allowed: passed, sent_tx, sent_redirect, 'drop REASON', 'vip VIP packets|bytes|new_flows|drops|quic_unknown', 'backend NAME packets|bytes|new_flows'",
-			   QUOTE(key));
+			   QUOTE(key.text));
 }
 
 static int read_counters(struct reader *r, void *step)
 {
-	return read_pairs(r, "counters", read_counter, step);
+	return reader_pairs(r, "counters", "a mapping", read_counter, step);
 }
 
 static const struct cfg_field case_fields[] = {
@@ -461,7 +465,7 @@ static int set_mtu(void *object, const char *text, struct err *err)
 	return parse_u16(text, "mtu", FIXTURE_MTU_MIN, FIXTURE_MTU_MAX, &f->mtu, err);
 }
 
-static int read_root(struct reader *r, struct fixture *f)
+static int read_root(struct reader *r, void *object)
 {
 	static const struct cfg_field fields[] = {
 		{ .key = "mtu", .set = set_mtu },
@@ -471,39 +475,19 @@ static int read_root(struct reader *r, struct fixture *f)
 		{ "cases", read_cases },
 		{ 0 },
 	};
+	struct fixture *f = object;
+	int rc;
 
-	return reader_mapping(r, &(struct reader_mapping){
-					 .what = "the file",
-					 .parts = { { fields, f } },
-					 .nested = nested,
-					 .nested_object = f,
-				 });
-}
-
-static int read_stream(struct reader *r, struct fixture *f)
-{
-	int rc = reader_next(r); /* the stream's start */
-
-	if (!rc)
-		rc = reader_next(r);
-	if (rc < 0)
+	rc = reader_mapping(r, &(struct reader_mapping){
+				       .what = "the file",
+				       .parts = { { fields, f } },
+				       .nested = nested,
+				       .nested_object = f,
+			       });
+	if (rc < 0 || f->n_cases)
 		return rc;
-	if (r->event.type == YAML_STREAM_END_EVENT)
-		return reader_fail(r, (struct cfg_pos){ 1, 1 },
-				   "the file is empty; required: 'cases'");
-	rc = reader_next(r);
-	if (!rc)
-		rc = read_root(r, f);
-	if (!rc && !f->n_cases)
-		return reader_fail(r, (struct cfg_pos){ 1, 1 },
-				   "the file has no case; required: 'cases'");
-	if (!rc)
-		rc = reader_next(r); /* the document's end */
-	if (!rc)
-		rc = reader_next(r);
-	if (rc < 0 || r->event.type == YAML_STREAM_END_EVENT)
-		return rc;
-	return reader_fail(r, reader_pos(r), "a second document starts here; allowed: one");
+	return reader_fail(r, (struct cfg_pos){ 1, 1 },
+			   "the file has no case; required: 'cases'");
 }
 
 int fixture_parse(const char *text, size_t length, const char *file,
@@ -519,7 +503,8 @@ int fixture_parse(const char *text, size_t length, const char *file,
 	f->mtu = FIXTURE_MTU_DEFAULT;
 	rc = reader_open(&r, text, length, err);
 	if (!rc) {
-		rc = read_stream(&r, f);
+		rc = reader_document(&r, "the file is empty; required: 'cases'",
+				     read_root, f);
 		if (rc < 0)
 			fixture_place(f, r.failed, err);
 	}

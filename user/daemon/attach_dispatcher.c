@@ -59,6 +59,7 @@ static int open_copy(const struct dataplane *dp, struct fairlead_bpf **out)
 
 	if (rc)
 		return rc;
+	skel->rodata->icmp_answers_max = dp->icmp_rate;
 	dataplane_start_levels(dp, skel);
 	bpf_object__for_each_map(map, skel->obj) {
 		if (bpf_map__is_internal(map))

@@ -60,6 +60,8 @@ int daemon_load_config(struct daemon *d, struct cfg **out, struct err *err);
 void daemon_reload(struct daemon *d);
 /* What is allowed but worth a word, at a start and at a reload. */
 void daemon_log_warnings(const struct cfg *cfg);
+/* The same of what the running data plane does not give. */
+void daemon_log_dataplane_warnings(const struct daemon *d);
 /* After a change by command: keep it for a daemon that starts after a crash. */
 void daemon_keep_running_config(struct daemon *d);
 /* Does what runs differ from what the file says now? */

@@ -127,12 +127,24 @@ static int check_memory(const struct dataplane *dp, struct err *err)
 		       (unsigned long long)available >> 20);
 }
 
-void dataplane_warn_flows(const struct dataplane *dp, const struct cfg *cfg)
+void dataplane_warnings(const struct dataplane *dp, const struct cfg *cfg,
+			void (*warn)(void *context, const char *text), void *context)
 {
+	char text[160];
+
 	if (dp->config.flows_per_cpu != flows_per_cpu(cfg) ||
-	    dp->config.flow_form != cfg->conntrack)
-		log_warn("flows: the flow maps hold %u a CPU, conntrack %s, and stay so until fairleadd is restarted",
+	    dp->config.flow_form != cfg->conntrack) {
+		snprintf(text, sizeof(text),
+			 "flows: the flow maps hold %u a CPU, conntrack %s, and stay so until fairleadd is restarted",
 			 dp->config.flows_per_cpu, flow_form_name(dp->config.flow_form));
+		warn(context, text);
+	}
+	if (dp->icmp_rate != cfg->icmp_rate) {
+		snprintf(text, sizeof(text),
+			 "icmp_rate: it stays %u until fairleadd is restarted",
+			 dp->icmp_rate);
+		warn(context, text);
+	}
 }
 
 /* Flows that are remembered move to maps of the new shape, if there is memory. */
@@ -382,6 +394,7 @@ static int load(struct dataplane *dp, struct err *err)
 
 	if (rc)
 		return rc;
+	dp->skel->rodata->icmp_answers_max = dp->icmp_rate;
 	rc = prepare_maps(dp, err);
 	if (rc)
 		return rc;
@@ -400,7 +413,8 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 	if (cpus < 0)
 		return err_set(err, cpus, "cannot count the CPUs: %s", strerror(-cpus));
 
-	*dp = (struct dataplane){ .cpus = cpus, .old_flows = { -1, -1, -1, -1 } };
+	*dp = (struct dataplane){ .cpus = cpus, .icmp_rate = cfg->icmp_rate,
+				  .old_flows = { -1, -1, -1, -1 } };
 	dataplane_pin_dir(instance, dp->pin_dir, sizeof(dp->pin_dir));
 	rc = bpffs_ensure(err);
 	if (!rc)

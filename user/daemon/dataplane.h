@@ -32,6 +32,7 @@ struct dataplane {
 	 */
 	bool migrates;
 	int old_flows[FLOW_MAP__MAX];
+	uint32_t icmp_rate; /* of the loaded program */
 };
 
 /* Load the program on new or adopted maps, and test it. Attaches nothing. */
@@ -48,8 +49,9 @@ void dataplane_close(struct dataplane *dp);
 
 void dataplane_pin_dir(const char *instance, char *path, size_t size);
 
-/* Log when cfg asks for flow maps of another size than those that are there. */
-void dataplane_warn_flows(const struct dataplane *dp, const struct cfg *cfg);
+/* What cfg asks for and the program and maps that are there do not give. */
+void dataplane_warnings(const struct dataplane *dp, const struct cfg *cfg,
+			void (*warn)(void *context, const char *text), void *context);
 
 /* Of a program that is not attached yet: as many sets in use as packets have left. */
 void dataplane_start_levels(const struct dataplane *dp, struct fairlead_bpf *skel);

@@ -211,6 +211,7 @@ int daemon_start(struct daemon *d, struct err *err)
 	if (rc)
 		return rc;
 
+	daemon_log_dataplane_warnings(d);
 	start_loop(d);
 	daemon_keep_running_config(d);
 	d->started_ms = uv_now(&d->loop);

@@ -101,6 +101,11 @@ void daemon_log_warnings(const struct cfg *cfg)
 	cfg_warnings(cfg, log_warning, NULL);
 }
 
+void daemon_log_dataplane_warnings(const struct daemon *d)
+{
+	dataplane_warnings(&d->dp, d->plan->cfg, log_warning, NULL);
+}
+
 static void reload_done(void *context, int rc, const struct err *err,
 			const struct txn_changes *changes)
 {
@@ -115,7 +120,7 @@ static void reload_done(void *context, int rc, const struct err *err,
 			   changes->tables_changed, changes->map_writes);
 	if (!rc) {
 		daemon_log_warnings(d->plan->cfg);
-		dataplane_warn_flows(&d->dp, d->plan->cfg);
+		daemon_log_dataplane_warnings(d);
 		daemon_keep_running_config(d);
 	}
 	sd_notify(0, "READY=1");

@@ -185,6 +185,7 @@ static int load(struct trial *t, struct err *err)
 	rc = program_open(&t->config, t->cpus, &t->skel, err);
 	if (rc)
 		return rc;
+	t->skel->rodata->icmp_answers_max = cfg->icmp_rate;
 	shrink_maps(t);
 	rc = program_load(t->skel, &t->config);
 	return rc ? load_failed(rc, err) : 0;
