@@ -171,11 +171,12 @@ static int choose_cpus(struct bench *bench, struct err *err)
 	return 0;
 }
 
-uint32_t bench_packets(const struct bench *bench, uint32_t flows)
+uint32_t bench_packets(const struct bench *bench, enum work work, uint32_t flows)
 {
-	/* What is over soon is hardly longer than the call. */
-	return flows > FEW_FLOWS || bench->settings.quick ? bench->packets :
-							   4 * bench->packets;
+	/* What is over soon should not be of the order of a call. */
+	bool soon = work != WORK_NEW && flows <= FEW_FLOWS && !bench->settings.quick;
+
+	return soon ? 4 * bench->packets : bench->packets;
 }
 
 static void set_sizes(struct bench *bench)

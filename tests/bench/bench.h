@@ -80,8 +80,8 @@ int bench_subject(struct bench *bench, enum program_id id, enum balancer_kind ki
 int bench_make_known(struct bench *bench, const struct subject *subject, uint32_t flows,
 		     struct err *err);
 
-/* In one run of a case with so many flows. */
-uint32_t bench_packets(const struct bench *bench, uint32_t flows);
+/* In one run of a case of that kind. */
+uint32_t bench_packets(const struct bench *bench, enum work work, uint32_t flows);
 
 /* The parts: each measures what it has and adds it to the report. */
 int cases_run(struct bench *bench, struct err *err);

@@ -164,8 +164,8 @@ static int measure(struct bench *bench, const struct test_case *test,
 	if (code)
 		return code;
 	snprintf(what, sizeof(what), "'%s' with %u flows", test->name, flows);
-	code = subjects_measure(subjects, columns, what, bench_packets(bench, flows),
-				row.result, err);
+	code = subjects_measure(subjects, columns, what,
+				bench_packets(bench, test->work, flows), row.result, err);
 	if (!code)
 		report_add(&bench->report, &row);
 	return code;
@@ -202,8 +202,8 @@ static int run_bare(struct bench *bench, struct err *err)
 	for (int i = 0; !code && i < 3; i++)
 		code = bench_subject(bench, programs[i], IP4_IPIP, &subjects[i], err);
 	if (!code)
-		code = subjects_measure(subjects, 3, "'bare'", bench_packets(bench, 1),
-					results, err);
+		code = subjects_measure(subjects, 3, "'bare'",
+					bench_packets(bench, WORK_ANY, 1), results, err);
 	for (int i = 0; !code && i < 3; i++)
 		report_add(&bench->report, &(struct report_row){
 						   .name = "bare", .flows = 1,

@@ -52,13 +52,16 @@ void report_close(struct report *report)
 static void keep(struct report *report, const struct report_row *row, const char *program,
 		 const struct result *result)
 {
+	json_t *object;
+
 	if (!result->min_ns)
 		return;
-	json_array_append_new(report->list,
-			      json_pack("{s:s, s:i, s:s, s:f, s:f, s:f}", "case",
-					row->name, "flows", (int)row->flows, "program",
-					program, "min_ns", result->min_ns, "median_ns",
-					result->median_ns, "missed", result->missed));
+	object = json_pack("{s:s, s:i, s:s, s:f, s:f}", "case", row->name, "flows",
+			   (int)row->flows, "program", program, "min_ns",
+			   result->min_ns, "median_ns", result->median_ns);
+	if (result->missed >= 0)
+		json_object_set_new(object, "missed", json_real(result->missed));
+	json_array_append_new(report->list, object);
 }
 
 static void print_times(const struct result *result)
@@ -120,6 +123,14 @@ static void print_lru_relation(const struct report_row *row)
 	printf(" | %5s %-11s", text, row->lru_target ? target : "");
 }
 
+static void print_missed(const struct result *result)
+{
+	if (result->min_ns && result->missed >= 0)
+		printf(" %5.2f", 100 * result->missed);
+	else
+		printf(" %5s", "-");
+}
+
 static void print_katran(unsigned int ns)
 {
 	if (ns)
@@ -142,8 +153,9 @@ static void print_row(const struct report *report, const struct report_row *row)
 	print_times(&row->result[REPORT_LRU]);
 	print_relation(row);
 	print_lru_relation(row);
-	printf(" | %5.2f %5.2f", 100 * row->result[REPORT_SETS].missed,
-	       100 * row->result[REPORT_LRU].missed);
+	fputs(" |", stdout);
+	print_missed(&row->result[REPORT_SETS]);
+	print_missed(&row->result[REPORT_LRU]);
 	print_katran(row->katran_ns);
 	if (report->other) {
 		print_times(other);

@@ -68,7 +68,7 @@ void report_add_loss(struct report *report, const struct report_loss *loss);
 
 /*
  * [{"case", "flows", "program", "min_ns", "median_ns", "missed"}, ...], where
- * missed is a share of the packets; and of losses
+ * missed is a share of the packets of known flows; and of losses
  * {"case", "flows", "program", "packets", "lost", "ns"}.
  */
 int report_write_json(const struct report *report, const char *path,

@@ -99,7 +99,7 @@ int subject_run(const struct subject *subject, const char *what, uint32_t n,
 	if (!code && subject->verdict >= 0)
 		code = expect(what, "XDP action", subject->verdict, subject->verdict,
 			      out->verdict, err);
-	*missed = 0;
+	*missed = MISSED_UNKNOWN;
 	if (code || !subject->balancer)
 		return code;
 
@@ -135,7 +135,7 @@ int subjects_measure(const struct subject *subjects, unsigned int n_subjects,
 		     const char *what, uint32_t n, struct result *results,
 		     struct err *err)
 {
-	double ns[SUBJECTS_MAX][SUBJECT_RUNS], missed, most[SUBJECTS_MAX] = { 0 };
+	double ns[SUBJECTS_MAX][SUBJECT_RUNS], missed, most[SUBJECTS_MAX];
 	struct measurement last[SUBJECTS_MAX];
 	int code;
 
@@ -145,7 +145,7 @@ int subjects_measure(const struct subject *subjects, unsigned int n_subjects,
 			if (code)
 				return code;
 			ns[i][run] = last[i].ns;
-			if (missed > most[i])
+			if (!run || missed > most[i])
 				most[i] = missed;
 		}
 	}

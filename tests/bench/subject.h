@@ -61,10 +61,12 @@ struct subject {
 	int verdict; /* expected; -1: whatever it is */
 };
 
+#define MISSED_UNKNOWN (-1.0) /* not asked, of what is not only of known flows */
+
 /* The result of a subject. */
 struct result {
 	double min_ns, median_ns; /* a packet; 0: not measured */
-	double missed;		  /* the most of the runs */
+	double missed;		  /* the most of the runs; MISSED_UNKNOWN */
 	int verdict;
 };
 

@@ -168,6 +168,14 @@ static int start(struct team *team, unsigned int *started, struct err *err)
 	return 0;
 }
 
+static bool look_again(const struct window *best, int looks, int tries)
+{
+	/* One in which a thread did not run at all says nothing. */
+	if (!best->share)
+		return looks < IDLE_TRIES_MAX;
+	return best->share < SHARE_WANTED && looks < tries;
+}
+
 /* The window in which the team had most of the CPUs. */
 static int run(struct team *team, bool quick, struct window *best, struct err *err)
 {
@@ -183,9 +191,7 @@ static int run(struct team *team, bool quick, struct window *best, struct err *e
 	if (!code)
 		code = wait_for_all(team, before, err);
 	*best = (struct window){ 0 };
-	/* One in which a thread did not run at all says nothing. */
-	for (int i = 0; !code && best->share < SHARE_WANTED &&
-			(i < tries || (!best->share && i < IDLE_TRIES_MAX)); i++) {
+	for (int i = 0; !code && look_again(best, i, tries); i++) {
 		window = look(team, quick ? QUICK_WINDOW_MS : WINDOW_MS);
 		if (window.share > best->share)
 			*best = window;
@@ -270,7 +276,7 @@ static int measure(struct bench *bench, struct team *teams, struct report_row *r
 		}
 	}
 	for (int team = 0; team < TEAMS; team++)
-		row->result[columns[team]] = result_of(ns[team], 0, 0);
+		row->result[columns[team]] = result_of(ns[team], MISSED_UNKNOWN, 0);
 	return 0;
 }
 

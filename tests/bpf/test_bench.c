@@ -115,7 +115,7 @@ static bool is_row(json_t *row, const char *name, int flows, const char *program
 static void expect_case(const struct result *result, const char *name, int flows,
 			const char *program)
 {
-	double min_ns, median_ns, missed;
+	double min_ns, median_ns, missed = 0;
 	json_t *row;
 	size_t i;
 
@@ -123,10 +123,9 @@ static void expect_case(const struct result *result, const char *name, int flows
 	{
 		if (!is_row(row, name, flows, program))
 			continue;
-		if (json_unpack(row, "{s:F, s:F, s:F}", "min_ns", &min_ns, "median_ns",
+		if (json_unpack(row, "{s:F, s:F, s?F}", "min_ns", &min_ns, "median_ns",
 				&median_ns, "missed", &missed))
 			continue;
-		assert_int_equal(json_object_size(row), 6);
 		assert_true(min_ns > 0);
 		assert_true(median_ns >= min_ns);
 		assert_true(missed >= 0 && missed <= 0.01);
