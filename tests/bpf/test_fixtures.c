@@ -355,7 +355,7 @@ static void nothing_is_pinned_or_attached(void **state)
 	o = run_line("unshare -mn sh -c 'mount -t bpf bpf /sys/fs/bpf && \"$0\" test "
 		     CONFIG "examples/cases/mtu.yaml && ls -A /sys/fs/bpf | grep -v debug; ip link'");
 	assert_int_equal(o.status, 0);
-	assert_has(&o, "1 passed, 0 failed\n1: lo");
+	assert_has(&o, "4 passed, 0 failed\n1: lo");
 	assert_null(strstr(o.text, "xdp"));
 }
 
