@@ -54,6 +54,23 @@ static void backend_goes_down(struct world *world)
 #define ERROR6(to, t, c)                                                      \
 	{ ICMP(ROUTER6, .type = (t), .code = (c), QUOTE(FROM_VIP6)), SENT(to), \
 	  .vip = V_WEB6 }
+/* With one tag and with two, about TCP and UDP of both families. */
+#define TAGGED_ERRORS(to)                                                         \
+	{                                                                         \
+		{ ICMP(UNREACHABLE4, QUOTE(FROM_VIP4)), .tags = 1, SENT(to),      \
+		  .vip = V_WEB4 },                                                \
+		{ ICMP(UNREACHABLE4, QUOTE(FROM_VIP4)), .tags = 2, SENT(to),      \
+		  .vip = V_WEB4 },                                                \
+		{ ICMP(UNREACHABLE6, QUOTE(FROM_VIP6)), .tags = 1, SENT(to),      \
+		  .vip = V_WEB6 },                                                \
+		{ ICMP(UNREACHABLE6, QUOTE(FROM_VIP6)), .tags = 2, SENT(to),      \
+		  .vip = V_WEB6 },                                                \
+		{ ICMP(UNREACHABLE4, .options = 8,                                \
+		       QUOTE(UDP_FROM_VIP4, .options = 4)),                       \
+		  .tags = 2, SENT(to), .vip = V_DNS4 },                           \
+		{ ICMP(UNREACHABLE6, .quote_headers = 8, QUOTE(UDP_FROM_VIP6)),   \
+		  .tags = 1, SENT(to), .vip = V_DNS6 },                           \
+	}
 #define UNHANDLED(...) { ICMP(__VA_ARGS__), DROPPED(ICMP_UNHANDLED) }
 
 static const struct scenario rows[] = {
@@ -266,6 +283,56 @@ static const struct scenario rows[] = {
 			       QUOTE(.v6 = true, .src = ANY6, .dst = CLIENT6,
 				     .sport = 8080, .dport = CLIENT_PORT)),
 			  SENT(B_IPIP4), .vip = V_ANY6 },
+		},
+	},
+	{ "error_keeps_its_tags_in_ipip", B_IPIP4, TAGGED_ERRORS(B_IPIP4) },
+	{ "error_keeps_its_tags_in_gue_over_ip6", B_GUE6, TAGGED_ERRORS(B_GUE6) },
+	{ "error_keeps_its_tags_in_gre", B_GRE4, TAGGED_ERRORS(B_GRE4) },
+	{ "error_keeps_its_tags_in_l2_mode", B_L2, TAGGED_ERRORS(B_L2) },
+	{
+		"error_in_a_tagged_frame_that_quotes_no_flow_is_dropped",
+		.steps = {
+			{ ICMP(UNREACHABLE4, QUOTE(.src = CLIENT4, .dst = VIP4)),
+			  .tags = 1, DROPPED(ICMP_UNHANDLED) },
+			{ ICMP(UNREACHABLE6, .quote_l4 = 3, QUOTE(FROM_VIP6)),
+			  .tags = 2, DROPPED(ICMP_UNHANDLED) },
+		},
+	},
+	{
+		"error_goes_to_the_backend_of_the_known_flow_in_l2_mode",
+		.table = B_L2,
+		.steps = {
+			{ NEW(B_L2) },
+			{ .in = { .v6 = true }, NEW(B_L2) },
+			{ .before = table_says_next, ICMP(UNREACHABLE4, QUOTE(FROM_VIP4)),
+			  SENT(B_L2), .vip = V_WEB4 },
+			{ ICMP(UNREACHABLE6, QUOTE(FROM_VIP6)), SENT(B_L2),
+			  .vip = V_WEB6 },
+			{ ICMP(ROUTER4, .type = 3, .code = 4, QUOTE(FROM_VIP4)),
+			  .tags = 1, SENT(B_L2), .vip = V_WEB4 },
+		},
+	},
+	{
+		"every_error_is_forwarded_in_l2_mode",
+		.table = B_L2,
+		.steps = {
+			ERROR4(B_L2, 3, 4),
+			ERROR4(B_L2, 11, 0),
+			ERROR4(B_L2, 12, 0),
+			ERROR6(B_L2, 1, 0),
+			ERROR6(B_L2, 2, 0),
+			ERROR6(B_L2, 3, 0),
+			ERROR6(B_L2, 4, 1),
+		},
+	},
+	{
+		"echo_request_to_a_vip_in_l2_mode_is_answered",
+		.table = B_L2,
+		.steps = {
+			{ ICMP(REQUEST4, .payload = 56), ANSWERED },
+			{ ICMP(REQUEST6, .payload = 56), ANSWERED },
+			{ ICMP(REQUEST4, .payload = 56), .tags = 1, ANSWERED },
+			{ ICMP(REQUEST6, .payload = 56), .tags = 2, ANSWERED },
 		},
 	},
 	{

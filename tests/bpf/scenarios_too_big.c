@@ -35,11 +35,6 @@ static void mtu_9000(struct backend *backend)
 	backend->mtu = 9000;
 }
 
-static void become_l2(struct backend *backend)
-{
-	backend->encap = ENCAP_L2;
-}
-
 static void become_gre(struct backend *backend)
 {
 	backend->encap = ENCAP_GRE;
@@ -70,9 +65,9 @@ static void mtu_is_9000(struct world *world)
 	world_backend(world, B_IPIP4, mtu_9000);
 }
 
-static void backend_is_l2(struct world *world)
+static void l2_mtu_is_400(struct world *world)
 {
-	world_backend(world, B_IPIP4, become_l2);
+	world_backend(world, B_L2, mtu_400);
 }
 
 static void backend_is_gre(struct world *world)
@@ -107,10 +102,52 @@ static const struct scenario rows[] = {
 	},
 	{
 		"too_big_for_the_segment_is_answered_with_all_of_its_mtu",
+		.table = B_L2,
 		.steps = {
-			{ .before = backend_is_l2, .in = { DF, .payload = 1461 },
-			  ANSWERED, .mtu = 1500 },
+			{ .in = { DF, .payload = 1461 }, ANSWERED, .mtu = 1500 },
 			{ .in = { V6, .payload = 1441 }, ANSWERED, .mtu = 1500 },
+			{ .in = { DF, .protocol = IPPROTO_UDP, .dport = 53,
+				  .payload = 1473 },
+			  ANSWERED, .mtu = 1500 },
+			/* Of a known flow as well. */
+			{ .in = { DF, .payload = 1460 }, SENT(B_L2) },
+			{ .in = { DF, .payload = 1461 }, ANSWERED, .mtu = 1500 },
+			{ .in = { V6, .payload = 1440 }, SENT(B_L2) },
+			{ .in = { V6, .payload = 1441 }, ANSWERED, .mtu = 1500 },
+		},
+	},
+	{
+		"answer_to_too_big_for_the_segment_keeps_vlan_tags",
+		.table = B_L2,
+		.steps = {
+			{ .in = { DF, .payload = 1461 }, .tags = 1, ANSWERED, .mtu = 1500 },
+			{ .in = { DF, .payload = 1461 }, .tags = 2, ANSWERED, .mtu = 1500 },
+			{ .in = { V6, .payload = 1441 }, .tags = 1, ANSWERED, .mtu = 1500 },
+			{ .in = { V6, .payload = 1441 }, .tags = 2, ANSWERED, .mtu = 1500 },
+		},
+	},
+	{
+		"answer_to_too_big_for_the_segment_quotes_no_padding",
+		.table = B_L2,
+		.steps = {
+			{ .before = l2_mtu_is_400, .in = { DF, .payload = 361, .padding = 9 },
+			  ANSWERED, .mtu = 400 },
+			{ .in = { DF, .options = 8, .payload = 353 }, ANSWERED,
+			  .mtu = 400 },
+			{ .in = { V6, .payload = 1221, .padding = 7 }, ANSWERED,
+			  .mtu = 1280 },
+			{ .in = { DF, .payload = 360 }, SENT(B_L2) },
+		},
+	},
+	{
+		"packet_too_big_for_the_segment_that_is_not_answered_is_dropped",
+		.table = B_L2,
+		.steps = {
+			{ .in = { .payload = 1461 }, DROPPED(TOO_BIG), .vip = V_WEB4 },
+			{ .in = { DF, .src = "224.0.0.9", .payload = 1461 },
+			  DROPPED(TOO_BIG_NO_REPLY), .vip = V_WEB4 },
+			{ .before = world_spend_icmp, .in = { V6, .payload = 1441 },
+			  DROPPED(ICMP_LIMIT), .vip = V_WEB6 },
 		},
 	},
 	{

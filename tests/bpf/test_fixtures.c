@@ -116,6 +116,10 @@ static void the_examples_pass(void **state)
 	(void)state;
 	assert_has(&o, "pass  a flow stays with its backend\n");
 	assert_has(&o, "pass  DNS over GUE to an IPv6 backend\n");
+	assert_has(&o, "pass  ping is answered over IPv6\n");
+	assert_has(&o, "pass  an error goes to the backend of its flow\n");
+	assert_has(&o, "pass  a packet that is too big is answered\n");
+	assert_has(&o, "pass  a client that moves keeps its backend\n");
 	assert_has(&o, " passed, 0 failed\n");
 	assert_int_equal(o.status, 0);
 }
@@ -355,6 +359,21 @@ static void what_cannot_be_written_is_a_failure(void **state)
 	assert_disk_full("--json examples/cases");
 }
 
+static void the_icmp_rate_of_the_configuration_counts(void **state)
+{
+	_cleanup_file_ struct file config = file_with(
+		"interface: eth0\nicmp_rate: 0\nvips: [{address: 203.0.113.10:443/tcp}]\n");
+	_cleanup_file_ struct file f = file_with(
+		"cases: [{name: a, in: icmp 198.51.100.7 > 203.0.113.10, verdict: drop,\n"
+		"  reason: icmp_limit}]\n");
+	_cleanup_outcome_ struct outcome o =
+		fairlead_test("--config %s %s", config.path, f.path);
+
+	(void)state;
+	assert_has(&o, "pass  a\n");
+	assert_int_equal(o.status, 0);
+}
+
 static void the_mtu_of_the_file_is_that_of_the_way(void **state)
 {
 	_cleanup_file_ struct file fits = file_with(
@@ -419,7 +438,7 @@ static void nothing_is_pinned_or_attached(void **state)
 	o = run_line("unshare -mn sh -c 'mount -t bpf bpf /sys/fs/bpf && \"$0\" test "
 		     CONFIG "examples/cases/mtu.yaml && ls -A /sys/fs/bpf | grep -v debug; ip link'");
 	assert_int_equal(o.status, 0);
-	assert_has(&o, "1 passed, 0 failed\n1: lo");
+	assert_has(&o, "4 passed, 0 failed\n1: lo");
 	assert_null(strstr(o.text, "xdp"));
 }
 
@@ -434,6 +453,7 @@ int main(void)
 		cmocka_unit_test(what_is_recorded_passes),
 		cmocka_unit_test(what_cannot_be_written_is_a_failure),
 		cmocka_unit_test(what_is_recorded_passes_whatever_the_name),
+		cmocka_unit_test(the_icmp_rate_of_the_configuration_counts),
 		cmocka_unit_test(the_mtu_of_the_file_is_that_of_the_way),
 		cmocka_unit_test(wrong_files_and_words_have_exit_statuses),
 		cmocka_unit_test(nothing_is_pinned_or_attached),

@@ -5,8 +5,7 @@
 FUZZ_SECONDS ?= 30
 FUZZ_CFLAGS := -std=gnu11 -g -O1 -D_GNU_SOURCE -I. -Iinclude -Iuser \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-FUZZ_CFG_SRC := tests/fuzz/fuzz_cfg.c $(wildcard user/core/cfg*.c user/core/table*.c) \
-	$(patsubst %,user/core/%.c,addr err num primes quote)
+FUZZ_CFG_SRC := tests/fuzz/fuzz_cfg.c $(wildcard user/core/*.c)
 
 $(O)/tests/fuzz/fuzz_cfg: $(FUZZ_CFG_SRC) $(wildcard user/core/*.h include/*.h)
 	$(say) FUZZ $@

@@ -29,6 +29,23 @@ arrived() {
 	[ "$(unreachables "$1")" = "$2" ]
 }
 
+# The other side of socat: when it has the answer it ends, and socat with it.
+cat > "$RUN/asker" <<-'END'
+	#!/bin/bash
+	echo hello
+	read -r -t 10 answer
+	echo "$answer" > "$1"
+END
+chmod +x "$RUN/asker"
+
+# ask FAMILY VIP CLIENT PORT: the answer to one datagram from that port, which is
+# closed again; nothing when there is none.
+ask() {
+	rm -f "$RUN/answer"
+	on client socat -t 0.01 "UDP$1:$2:7777,bind=$3:$4" "EXEC:$RUN/asker $RUN/answer" &&
+		cat "$RUN/answer"
+}
+
 # check FAMILY VIP CLIENT: 8 flows each.
 check() {
 	local family=$1 vip client before expected answer owner port
@@ -38,8 +55,7 @@ check() {
 		start_udp_echo $host "$2" 7777
 	done
 	for port in {20001..20008}; do
-		answer=$(echo hello | on client socat -t 5 - \
-			"UDP$family:$vip:7777,bind=$client:$port,shut-none" | head -n 1)
+		answer=$(ask "$family" "$vip" "$client" "$port") || true
 		owner=${answer%%:*}
 		[[ $owner =~ ^b[123]$ ]] || fail "flow $port was answered with '$answer'"
 		echo "$owner" >> "$RUN/owners"

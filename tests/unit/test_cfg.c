@@ -432,59 +432,6 @@ static void json_has_the_keys_of_the_file_and_typed_values(void **state)
 	json_decref(json);
 }
 
-struct warnings {
-	int n;
-	char last[512];
-};
-
-static void note_warning(void *context, const char *text)
-{
-	struct warnings *warnings = context;
-
-	warnings->n++;
-	snprintf(warnings->last, sizeof(warnings->last), "%s", text);
-}
-
-static void assert_warns(const char *yaml, int n, const char *last)
-{
-	_cleanup_cfg_ struct cfg *cfg = must_parse(yaml);
-	struct warnings warnings = { 0 };
-
-	cfg_warnings(cfg, note_warning, &warnings);
-	assert_int_equal(warnings.n, n);
-	if (last && !strstr(warnings.last, last))
-		fail_msg("'%s' is not in '%s'", last, warnings.last);
-}
-
-#define KEY "hash_key: 000102030405060708090a0b0c0d0e0f\n"
-
-static void what_is_allowed_but_doubtful_is_warned_of(void **state)
-{
-	(void)state;
-	assert_warns("interface: eth0\n" KEY, 0, NULL);
-	assert_warns("interface: eth0\n", 1, "hash_key is not set");
-	assert_warns(
-		"interface: eth0\n" KEY
-		"pools: {p: {table_size: 251, backends: [{address: 10.0.0.1},"
-		"{address: 10.0.0.2}]}}\n",
-		0, NULL);
-	assert_warns(
-		"interface: eth0\n" KEY
-		"pools: {p: {table_size: 251, backends: [{address: 10.0.0.1},"
-		"{address: 10.0.0.2}, {address: 10.0.0.3}]}}\n",
-		1, "table_size 251 is less than 100 slots");
-	assert_warns("interface: eth0\n" KEY "pools: {p: {gue_port: 99}}\n", 1,
-		     "gue_port is not used");
-	assert_warns("interface: eth0\n" KEY "pools: {p: {slack: 1}}\n", 1,
-		     "slack is not used, as algorithm is maglev");
-	assert_warns("interface: eth0\n" KEY
-		     "pools: {p: {algorithm: capped, ring_points: 9}}\n",
-		     1, "ring_points is not used, as algorithm is capped");
-	assert_warns("interface: eth0\n" KEY
-		     "pools: {p: {algorithm: capped, slack: 1}}\n",
-		     0, NULL);
-}
-
 static void a_file_is_loaded_and_named_in_messages(void **state)
 {
 	char path[] = "/tmp/fairlead-test-XXXXXX", expected[64];
@@ -554,7 +501,6 @@ int main(void)
 		cmocka_unit_test(names_that_yaml_could_misread_are_quoted),
 		cmocka_unit_test(reading_what_was_written_gives_the_same),
 		cmocka_unit_test(json_has_the_keys_of_the_file_and_typed_values),
-		cmocka_unit_test(what_is_allowed_but_doubtful_is_warned_of),
 		cmocka_unit_test(a_file_is_loaded_and_named_in_messages),
 		cmocka_unit_test(what_is_no_file_is_refused_with_the_reason),
 		cmocka_unit_test(errors_may_go_unread),

@@ -166,7 +166,8 @@ int cfg_load_file(const char *path, struct cfg **out, struct err *err);
 int cfg_check(struct cfg *cfg, struct err *err);
 /*
  * Conditions that are allowed but worth a word (a table smaller than 100 slots
- * a backend, no hash key). Calls warn once for each.
+ * a backend, no hash key, a backend with the address of a VIP). Calls warn once
+ * for each. *cfg is sorted.
  */
 void cfg_warnings(const struct cfg *cfg,
 		  void (*warn)(void *context, const char *text), void *context);

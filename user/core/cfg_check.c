@@ -7,7 +7,6 @@
 #include "cfg.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -368,64 +367,4 @@ int cfg_check(struct cfg *cfg, struct err *err)
 	if (rc < 0)
 		return rc;
 	return check_backend_limit(cfg, err);
-}
-
-/* Slots a backend below which the shares differ by more than about 1 %. */
-#define SLOTS_PER_BACKEND 100
-
-struct warner {
-	void (*warn)(void *context, const char *text);
-	void *context;
-};
-
-__attribute__((format(printf, 2, 3))) static void
-warn(const struct warner *warner, const char *format, ...)
-{
-	struct err message;
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(message.text, sizeof(message.text), format, args);
-	va_end(args);
-	warner->warn(warner->context, message.text);
-}
-
-static void warn_pool(const struct warner *warner, const struct cfg_pool *pool)
-{
-	const char *kind = pool->private ? "vip" : "pool";
-
-	if (pool->table_size / SLOTS_PER_BACKEND < pool->n_backends)
-		warn(warner,
-		     "%s %s: table_size %u is less than %u slots for each of "
-		     "%zu backends; their shares of the load will differ by "
-		     "more than 1 %%",
-		     kind, QUOTE(pool->name), pool->table_size,
-		     SLOTS_PER_BACKEND, pool->n_backends);
-	if (!encap_has_port(pool->encap) && pool->gue_port != GUE_PORT_DEFAULT)
-		warn(warner, "%s %s: gue_port is not used, as encap is %s",
-		     kind, QUOTE(pool->name), encap_name(pool->encap));
-	if (pool->algorithm != TABLE_CAPPED && pool->slack)
-		warn(warner, "%s %s: slack is not used, as algorithm is %s",
-		     kind, QUOTE(pool->name),
-		     table_algorithm_name(pool->algorithm));
-	if (pool->algorithm != TABLE_RING &&
-	    pool->ring_points != TABLE_RING_POINTS_DEFAULT)
-		warn(warner, "%s %s: ring_points is not used, as algorithm is %s",
-		     kind, QUOTE(pool->name),
-		     table_algorithm_name(pool->algorithm));
-}
-
-void cfg_warnings(const struct cfg *cfg,
-		  void (*callback)(void *context, const char *text),
-		  void *context)
-{
-	struct warner warner = { callback, context };
-
-	if (!cfg->has_hash_key)
-		warn(&warner,
-		     "hash_key is not set; hosts of a fleet choose the "
-		     "same backend for a connection only when they "
-		     "have the same hash_key");
-	for (size_t i = 0; i < cfg->n_pools; i++)
-		warn_pool(&warner, &cfg->pools[i]);
 }
