@@ -66,6 +66,12 @@ static __always_inline bool ct_has_entry(const struct ct *ct)
 	return ct->lru || ct->in;
 }
 
+/* Confirmed, in the set that it is due in. */
+static __always_inline bool ct_is_settled(const struct ct *ct)
+{
+	return ct->due && ct->flow.stamp & FLOW_CONFIRMED;
+}
+
 /* Hashed fragments of an address are one flow, whichever of its VIPs takes them. */
 static __always_inline bool ct_is_lru(const struct pkt *pkt)
 {
@@ -400,13 +406,11 @@ static __always_inline __u16 ct_stamp(const struct pkt *pkt, bool v6,
 	return FLOW_STAMP(ct->now + ct_life(tcp, ct_idle(pkt, v6), flags), flags);
 }
 
-/* True when it was this packet that confirmed the flow. */
-static __always_inline bool ct_refresh(const struct pkt *pkt, bool v6, struct ct *ct)
+static __always_inline void ct_refresh(const struct pkt *pkt, bool v6, struct ct *ct)
 {
 	__u16 flags = ct->flow.stamp & FLOW_FLAGS;
 
 	ct->flow.stamp = ct_stamp(pkt, v6, ct, pkt->syn ? flags : flags | FLOW_CONFIRMED);
-	return !pkt->syn && !(flags & FLOW_CONFIRMED);
 }
 
 /*
@@ -458,7 +462,7 @@ static __always_inline void ct_save(const struct pkt *pkt, bool v6, struct ct *c
  */
 static __always_inline __u16 ct_lookup(const struct pkt *pkt, bool v6, struct ct *ct)
 {
-	bool confirms;
+	bool settled;
 
 	ct->now = clock_tick();
 	ct_find(pkt, v6, ct, bpf_get_smp_processor_id());
@@ -467,9 +471,10 @@ static __always_inline __u16 ct_lookup(const struct pkt *pkt, bool v6, struct ct
 		ct_rescue(pkt, v6, ct);
 	if (!ct_holds(pkt, v6, ct))
 		return 0;
-	confirms = ct_refresh(pkt, v6, ct);
+	settled = ct_is_settled(ct);
+	ct_refresh(pkt, v6, ct);
 	ct_save(pkt, v6, ct);
-	if (confirms && ct->in)
+	if (!settled && ct_is_settled(ct))
 		flow_level_note(ct->in, ct->now, v6);
 	return ct->flow.backend;
 }

@@ -18,7 +18,7 @@
  * How many sets are in use, less one, by family (1: IPv6). A few flows that lie
  * spread over much memory cost a TLB miss each; so no more sets are in use than the
  * flows need, from the start of the array, and twice as many once too many are
- * full. What is then due in another set is found by halving the number again, and
+ * crowded. What is then due in another set is found by halving the number again, and
  * moved with its next packet.
  *
  * The daemon sets the most before loading, and what is in use, from flow_levels,
@@ -104,15 +104,23 @@ static __always_inline bool flow_is_over(__u16 stamp, __u32 now)
 	       (stamp & FLOW_CLOSING && left + FLOW_LINGER < FLOW_CLOSED);
 }
 
-/* Have all ways confirmed flows, some of which may have ended? */
-static __always_inline bool flow_set_full(const __u16 *stamp)
+#define FLOW_CROWD 3 /* confirmed flows in a set */
+
+static __always_inline __u32 flow_set_confirmed(const __u16 *stamp, __u32 now)
 {
-	return (load64(stamp) & LANES_ONE) == LANES_ONE; /* FLOW_CONFIRMED is bit 0 */
+	__u32 n = 0;
+
+#pragma unroll
+	for (int way = 0; way < FLOW_WAYS; way++)
+		n += stamp[way] & FLOW_CONFIRMED && !flow_is_over(stamp[way], now);
+	return n;
 }
 
 /*
- * A flow was confirmed in the set. When that has filled one set in thirty-two, there
- * is more than one flow a set, and it is time for more of them.
+ * A flow was confirmed in the set, or moved into it. When that has made a crowd in
+ * one set of eight, there is more than one flow a set, and it is time for more of
+ * them. A crowd is less than a full set: of what comes all at once, first packets
+ * take the last way from each other before any is confirmed.
  *
  * Global functions, here and below: the verifier walks each once. The ways' fields,
  * but for the addresses, lie alike in the sets of both families.
@@ -123,14 +131,12 @@ __noinline int flow_level_note(const struct flow_set4 *set, __u32 now, __u32 fam
 	__u32 mask = flow_mask[v6], zero = 0;
 	struct flow_levels *levels = bpf_map_lookup_elem(&flow_levels, &zero);
 
-	if (!set || !levels || mask >= flow_mask_max || !flow_set_full(set->stamp))
+	if (!set || !levels || mask >= flow_mask_max ||
+	    flow_set_confirmed(set->stamp, now) < FLOW_CROWD)
 		return 0;
-	for (int way = 0; way < FLOW_WAYS; way++)
-		if (flow_is_over(set->stamp[way], now))
-			return 0;
-	if (++levels->full[v6] <= mask / 32)
+	if (++levels->crowds[v6] <= mask / 8)
 		return 0;
-	levels->full[v6] = 0;
+	levels->crowds[v6] = 0;
 	levels->mask[v6] = flow_mask[v6] = 2 * mask + 1;
 	return 0;
 }

@@ -381,7 +381,7 @@ struct flow {
  */
 struct flow_levels {
 	__u32 mask[2]; /* the number less one; 0: nobody has said yet */
-	__u32 full[2]; /* since then: flows confirmed in a set that was full */
+	__u32 crowds[2]; /* since then: flows confirmed in a set that had two and more */
 };
 
 struct flow_set4 {

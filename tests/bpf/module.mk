@@ -12,6 +12,8 @@ $(BPF_TESTS): $(O)/tests/bpf/%: $(O)/tests/bpf/%.o $(BPF_TEST_OBJS) $(O)/libfair
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
 
+$(O)/tests/bpf/test_flood.o: $(O)/tests/bpf/flood.skel.h
+
 # It runs the bench.
 $(O)/tests/bpf/test_bench: | $(O)/tests/bench/bench
 # It runs the command.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <arpa/inet.h>
+#include <sys/mman.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
@@ -44,24 +45,26 @@ static void visit_ways(flow_visit *visit, void *context, const uint16_t *sport,
 static void visit_sets(struct world *world, bool v6, flow_visit *visit, void *context)
 {
 	enum flow_map map = v6 ? FLOW_MAP_SETS6 : FLOW_MAP_SETS4;
-	uint32_t n = flow_map_entries(&world->config, map);
-	union {
-		struct flow_set4 set4;
-		struct flow_set6 set6;
-	} u;
+	size_t n = flow_map_entries(&world->config, map);
+	size_t size = n * (v6 ? sizeof(struct flow_set6) : sizeof(struct flow_set4));
+	struct flow_set4 *sets4;
+	struct flow_set6 *sets6;
 
-	for (uint32_t i = 0; world->flows[map] >= 0 && i < n; i++) {
-		if (bpf_map_lookup_elem(world->flows[map], &i, &u))
-			world_die("flow set", -errno);
+	if (world->flows[map] < 0)
+		return;
+	sets4 = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, world->flows[map], 0);
+	sets6 = (void *)sets4;
+	if (sets4 == MAP_FAILED)
+		world_die("flow sets", -errno);
+	for (size_t i = 0; i < n; i++) {
 		if (v6)
-			visit_ways(visit, context, u.set6.sport, u.set6.dport,
-				   u.set6.backend, u.set6.alternate, u.set6.stamp);
+			visit_ways(visit, context, sets6[i].sport, sets6[i].dport,
+				   sets6[i].backend, sets6[i].alternate, sets6[i].stamp);
 		else
-			visit_ways(visit, context, u.set4.sport, u.set4.dport,
-				   u.set4.backend, u.set4.alternate, u.set4.stamp);
-		if (bpf_map_update_elem(world->flows[map], &i, &u, BPF_ANY))
-			world_die("flow set", -errno);
+			visit_ways(visit, context, sets4[i].sport, sets4[i].dport,
+				   sets4[i].backend, sets4[i].alternate, sets4[i].stamp);
 	}
+	munmap(sets4, size);
 }
 
 static void visit_lru(struct world *world, bool v6, flow_visit *visit, void *context)
