@@ -420,14 +420,12 @@ static __always_inline void ct_refresh(const struct pkt *pkt, bool v6, struct ct
 static __always_inline void ct_place(const struct pkt *pkt, bool v6, struct ct *ct)
 {
 	struct flow_set4 *set4 = ct->set, *in = ct->in;
-	const struct flow_set6 *set6 = ct->set;
 	bool opens = pkt->syn || !is_tcp(pkt, v6);
 	__u32 way;
 
 	if (!ct->set || ct->due)
 		return;
-	way = v6 ? flow_victim(set6->backend, set6->stamp, ct->now) :
-		   flow_victim(set4->backend, set4->stamp, ct->now);
+	way = flow_victim(set4, ct->now);
 	if (way >= FLOW_WAYS && !opens)
 		way = flow_silent(set4, ct->now, pkt->vip.id, ct_idle(pkt, v6));
 	if (way >= FLOW_WAYS)

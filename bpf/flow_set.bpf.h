@@ -154,22 +154,22 @@ _Static_assert(offsetof(struct flow_set4, vip) == offsetof(struct flow_set6, vip
  * flows would fill a busy host's ways within seconds, and connections that open would
  * find none; one that is still sent to, half closed, is the last to go.
  */
-static __always_inline __u32 flow_victim(const __u16 *backend, const __u16 *stamp,
-					 __u32 now)
+__noinline __u32 flow_victim(const struct flow_set4 *set, __u32 now)
 {
 	__u32 best = FLOW_WAYS, lowest = FLOW_TICKS, left, score;
 
-#pragma unroll
+	if (!set)
+		return FLOW_WAYS;
 	for (__u32 way = 0; way < FLOW_WAYS; way++) {
-		left = FLOW_LEFT(stamp[way], now);
+		left = FLOW_LEFT(set->stamp[way], now);
 		score = left + 2;
-		if (!backend[way])
+		if (!set->backend[way])
 			score = 0;
-		else if (flow_is_over(stamp[way], now))
+		else if (flow_is_over(set->stamp[way], now))
 			score = 1;
-		else if (stamp[way] & FLOW_CLOSING)
+		else if (set->stamp[way] & FLOW_CLOSING)
 			score = 2 + FLOW_IDLE_MAX + (left & 0xff); /* behind all unconfirmed */
-		else if (stamp[way] & FLOW_CONFIRMED)
+		else if (set->stamp[way] & FLOW_CONFIRMED)
 			score = FLOW_TICKS;
 		if (score < lowest) {
 			lowest = score;

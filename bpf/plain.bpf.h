@@ -205,7 +205,7 @@ static __always_inline __u16 plain_first_stamp(const struct plain *p)
 static __always_inline bool plain_add4(struct flow_set4 *set, const struct pkt *pkt,
 				       const struct plain *p)
 {
-	__u32 way = flow_victim(set->backend, set->stamp, p->now);
+	__u32 way = flow_victim((const struct flow_set4 *)set, p->now);
 
 	if (way >= FLOW_WAYS)
 		return false;
@@ -222,7 +222,7 @@ static __always_inline bool plain_add4(struct flow_set4 *set, const struct pkt *
 static __always_inline bool plain_add6(struct flow_set6 *set, const struct pkt *pkt,
 				       const struct plain *p)
 {
-	__u32 way = flow_victim(set->backend, set->stamp, p->now);
+	__u32 way = flow_victim((const struct flow_set4 *)set, p->now);
 
 	if (way >= FLOW_WAYS)
 		return false;
