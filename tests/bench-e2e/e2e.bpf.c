@@ -75,6 +75,7 @@ int make(struct xdp_md *ctx)
 	if (data + E2E_FRAME > (void *)(long)ctx->data_end)
 		return XDP_ABORTED;
 	write_headers(data, (__u64)next_random() * packets.flows >> 32);
+	packets.task = bpf_get_current_task();
 	return bpf_redirect(packets.ifindex, 0);
 }
 
@@ -98,6 +99,8 @@ int arrive(struct xdp_md *ctx)
 		arrived[ifindex].tunnelled++;
 	else
 		arrived[ifindex].plain++;
+	if (bpf_get_current_task() != packets.task)
+		arrived[ifindex].elsewhere++;
 	return XDP_DROP;
 }
 

@@ -14,12 +14,14 @@ struct e2e_packets {
 	__u32 flows;
 	__u32 random; /* state of the generator, not 0 */
 	__u32 pad;
+	__u64 task; /* that makes them */
 };
 
 /* What came to the far end by one interface. */
 struct e2e_arrived {
 	__u64 tunnelled; /* IPIP */
 	__u64 plain;
+	__u64 elsewhere; /* of these, in another task than the one that makes them */
 };
 
 #define E2E_INTERFACES 64 /* more than there are in a namespace of it */
