@@ -357,17 +357,6 @@ static __always_inline bool is_vlan(__be16 ethertype)
 	return ethertype == bpf_htons(ETH_P_8021Q) || ethertype == bpf_htons(ETH_P_8021AD);
 }
 
-/*
- * The packet that takes the long way, one on each CPU at a time. Not on the stack,
- * of which all functions that call each other have 512 bytes.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct pkt);
-} rare_packet SEC(".maps");
-
 /* The VIP's id is for the drop counters. */
 static __always_inline int rare(struct xdp_md *ctx, __u32 *vip)
 {

@@ -296,18 +296,35 @@ static __always_inline const struct backend *plain_flow6(struct pkt *pkt,
 	return plain_backend(pkt->backend_id, false);
 }
 
-/* The same by a BPF LRU hash. */
+/*
+ * The packet that takes the long way, one on each CPU at a time. Not on the stack,
+ * of which all functions that call each other have 512 bytes.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkt);
+} rare_packet SEC(".maps");
+
+/* The same by a BPF LRU hash, whose key is a copy: pkt has no address. */
 static __always_inline const struct backend *plain_flow_lru(struct pkt *pkt, bool v6,
 							    struct plain *p)
 {
-	/* Copies: the helpers want an address, and pkt has none. */
-	struct flow_key4 key4 = pkt->key4;
-	struct flow_key6 key6 = pkt->key6;
-	void *key = v6 ? (void *)&key6 : (void *)&key4;
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct flow *flow = flow_lru_find(key, v6, cpu), first = { 0 };
+	__u32 cpu = bpf_get_smp_processor_id(), zero = 0;
+	struct pkt *copy = bpf_map_lookup_elem(&rare_packet, &zero);
+	struct flow *flow, first = { 0 };
 	const struct backend *backend;
+	void *key;
 
+	if (!copy)
+		return NULL;
+	if (v6)
+		copy->key6 = pkt->key6;
+	else
+		copy->key4 = pkt->key4;
+	key = &copy->key6;
+	flow = flow_lru_find(key, v6, cpu);
 	if (!flow) {
 		backend = plain_choose(pkt, v6, p);
 		if (!backend)
