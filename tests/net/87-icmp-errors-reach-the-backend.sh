@@ -5,6 +5,9 @@
 . "$(dirname "$0")/lib.sh"
 
 balanced 4 ipip $VIP4 $VIP6
+# A host sends another only six errors at once and then one a second: a quick
+# machine asks for more.
+on client sysctl -qw net.ipv4.icmp_ratelimit=0 net.ipv6.icmp.ratelimit=0
 
 # unreachables FAMILY: destination unreachable messages that b1, b2 and b3 have got.
 unreachables() {
