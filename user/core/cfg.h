@@ -23,6 +23,7 @@
 
 #include "abi.h"
 #include "addr.h"
+#include "check.h"
 #include "err.h"
 #include "outer.h"
 #include "prefix.h"
@@ -91,6 +92,14 @@ struct cfg_pool {
 	uint8_t slack;       /* capped: percent above the fair share */
 	uint16_t ring_points; /* ring: points a unit of weight */
 	enum all_down all_down;
+	struct check check; /* owned; kind CHECK_NONE: no check */
+	bool initial_up;    /* what an unknown backend counts as */
+	/* ms; 0: never, off */
+	uint32_t initial_timeout, slow_start, damping_half_life;
+	uint32_t damping_suppress, damping_reuse; /* penalty, see health.h */
+	uint8_t panic_threshold; /* percent of weight; 0: never */
+	uint32_t quorum, quorum_hysteresis; /* weight */
+	uint32_t drain_timeout; /* s, of a removed backend; 0: until its flows end */
 	struct cfg_backend *backends;
 	size_t n_backends;
 	struct cfg_pos pos;
@@ -104,6 +113,7 @@ struct cfg_vip {
 	bool tcp_junk;      /* impossible TCP flags are let through */
 	bool fragment_hash; /* all fragments by the 3-tuple, in any order */
 	bool oversize;      /* without DF: send what exceeds the MTU */
+	bool keep_down;     /* on_down: keep: flows of a backend that is down stay */
 	uint32_t tcp_idle_timeout, udp_idle_timeout; /* s; 0: never */
 	uint32_t new_flow_limit;   /* a second and CPU; 0: none */
 	/* QUIC-LB; length 0: not by connection id. */
@@ -125,6 +135,9 @@ struct cfg {
 	uint32_t flows, flows_per_cpu;
 	enum flow_form conntrack;
 	uint32_t icmp_rate; /* answers of each kind a second and CPU; 0: none */
+	uint32_t publish_interval; /* ms between changes of tables by health */
+	bool check_exec;           /* commands as checks are allowed */
+	char check_user[33];       /* whom fairlead-check runs as */
 	struct tunnel_source tunnel_source4; /* unset: what the route says */
 	struct tunnel_source tunnel_source6;
 	struct cfg_pool *pools; /* sorted by name once checked */
