@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "checks.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "checks_private.h"
+#include "core/cleanup.h"
+#include "sys/log.h"
+
+#define SAVE_MS 10000     /* how old the file may be, for want of news */
+#define SAVE_SOON_MS 1000 /* after news */
+
+uint64_t checks_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
+}
+
+static int compare_subjects(const void *a, const void *b)
+{
+	const struct subject *x = a, *y = b;
+	int order = strcmp(x->pool, y->pool);
+
+	return order ? order : strcmp(x->name, y->name);
+}
+
+static struct subject *find_among(struct subject *subjects, size_t n, const char *pool,
+				  const char *name)
+{
+	struct subject key;
+
+	snprintf(key.pool, sizeof(key.pool), "%s", pool);
+	snprintf(key.name, sizeof(key.name), "%s", name);
+	return n ? bsearch(&key, subjects, n, sizeof(key), compare_subjects) : NULL;
+}
+
+struct subject *subject_find(const struct checks *checks, const char *pool,
+			     const char *name)
+{
+	return find_among(checks->subjects, checks->n_subjects, pool, name);
+}
+
+static void params_of(const struct cfg_pool *pool, struct health_params *out)
+{
+	*out = (struct health_params){
+		.rise = pool->check.rise,
+		.fall = pool->check.fall,
+		.initial_up = pool->initial_up,
+		.initial_timeout = pool->initial_timeout,
+		.suppress = pool->damping_suppress,
+		.reuse = pool->damping_reuse,
+		.half_life = pool->damping_half_life,
+		.slow_start = pool->slow_start,
+	};
+}
+
+static enum effective_state judge(const struct checks *checks, const struct subject *s,
+				  const char **why)
+{
+	return health_effective(&(struct health_facts){
+		.admin = s->admin,
+		.weight = s->weight,
+		.checked = s->checked,
+		.reached = !nexthops_failed(checks->daemon->nexthops, &s->addr),
+		.initial_up = s->params.initial_up,
+		.state = s->health.state,
+		.damped = s->health.damped,
+		.agent = s->health.agent,
+	}, why);
+}
+
+static uint8_t share_of(const struct subject *s)
+{
+	if (!s->checked)
+		return HEALTH_SHARE_FULL;
+	return health_share(&s->health, &s->params, checks_now());
+}
+
+/* A subject as the configuration has it, of which nothing is known. */
+static void subject_init(struct subject *s, const struct cfg_pool *pool,
+			 const struct cfg_backend *backend)
+{
+	*s = (struct subject){
+		.addr = backend->addr,
+		.admin = backend->state,
+		.weight = backend->weight,
+		.checked = pool->check.kind != CHECK_NONE,
+		.told = EFFECTIVE_DOWN,
+	};
+	memcpy(s->pool, pool->name, sizeof(s->pool));
+	memcpy(s->name, backend->name, sizeof(s->name));
+	params_of(pool, &s->params);
+	health_init(&s->health, checks_now());
+}
+
+void checks_ask(void *context, const struct cfg_pool *pool,
+		const struct cfg_backend *backend, struct plan_backend_health *out)
+{
+	const struct checks *checks = context;
+	const struct subject *known = subject_find(checks, pool->name, backend->name);
+	struct subject s;
+	const char *why;
+
+	/* As the configuration to come has it, with the health that is known. */
+	subject_init(&s, pool, backend);
+	if (known && !addr_compare(&known->addr, &s.addr) && known->checked)
+		s.health = known->health;
+	out->state = judge(checks, &s, &why);
+	out->share = share_of(&s);
+}
+
+static struct watched_pool *pool_of(const struct checks *checks, const struct subject *s)
+{
+	size_t at = s - checks->subjects, low = 0, high = checks->n_pools, middle;
+
+	while (high - low > 1) {
+		middle = (low + high) / 2;
+		if (checks->pools[middle].first <= at)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &checks->pools[low];
+}
+
+/* Does somebody else of its pool serve? */
+static bool others_serve(const struct checks *checks, const struct subject *s)
+{
+	const struct watched_pool *pool = pool_of(checks, s);
+	size_t i;
+
+	for (i = 0; i < pool->n; i++) {
+		const struct subject *other = &checks->subjects[pool->first + i];
+
+		if (other != s && other->told == EFFECTIVE_UP)
+			return true;
+	}
+	return false;
+}
+
+static void on_settle(uv_timer_t *timer);
+
+/* Once for all that changes in one turn of the loop. */
+static void settle_soon(struct checks *checks)
+{
+	if (!uv_is_active((uv_handle_t *)&checks->settle))
+		uv_timer_start(&checks->settle, on_settle, 0, 0);
+}
+
+static void tell(struct checks *checks, const struct subject *s, enum event_kind kind,
+		 const char *why)
+{
+	char address[ADDR_TEXT_MAX];
+
+	events_emit(&checks->daemon->events, &(struct event){
+		.kind = kind,
+		.pool = s->pool,
+		.backend = s->name,
+		.address = addr_format(&s->addr, address),
+		.why = why,
+		.share = s->told_share,
+	});
+}
+
+/* What made it so: the operator's word, or what the check has found. */
+static const char *told_reason(const struct subject *s, const char *why)
+{
+	if (strcmp(why, "check") || !s->health.reason[0])
+		return why;
+	return s->health.reason;
+}
+
+static void consider(struct checks *checks, struct subject *s)
+{
+	static const enum event_kind kinds[] = {
+		[EFFECTIVE_UP] = EVENT_BACKEND_UP,
+		[EFFECTIVE_DRAIN] = EVENT_BACKEND_DRAIN,
+		[EFFECTIVE_DOWN] = EVENT_BACKEND_DOWN,
+	};
+	const char *why;
+	enum effective_state state = judge(checks, s, &why);
+	uint8_t share = state == EFFECTIVE_UP ? share_of(s) : 0;
+	bool turned = state != s->told, climbs = share != s->told_share;
+
+	if (!turned && !climbs)
+		return;
+	s->told = state;
+	s->told_share = share;
+	if (turned)
+		tell(checks, s, kinds[state], told_reason(s, why));
+	else
+		tell(checks, s, EVENT_BACKEND_SHARE, NULL);
+	pool_of(checks, s)->changed = true;
+	checks->stale = true;
+	checks->state_changes += turned;
+	settle_soon(checks);
+}
+
+/* What a result or time has changed of it. */
+static void subject_changed(struct checks *checks, struct subject *s, unsigned int changes)
+{
+	if (changes & HEALTH_CHANGED_DAMPED)
+		tell(checks, s, s->health.damped ? EVENT_BACKEND_DAMPED : EVENT_BACKEND_CALM,
+		     s->health.reason);
+	if (!changes)
+		return;
+	checks->unsaved = true;
+	consider(checks, s);
+}
+
+void checks_reconsider(struct checks *checks)
+{
+	size_t i;
+
+	for (i = 0; i < checks->n_subjects; i++)
+		consider(checks, &checks->subjects[i]);
+}
+
+static void judge_pool(const struct checks *checks, const struct watched_pool *pool,
+		       struct pool_facts *out)
+{
+	uint64_t weight = 0, up = 0;
+	size_t i;
+
+	for (i = 0; i < pool->n; i++) {
+		const struct subject *s = &checks->subjects[pool->first + i];
+
+		if (s->admin != ADMIN_UP)
+			continue;
+		weight += s->weight;
+		up += s->told == EFFECTIVE_UP ? s->weight : 0;
+	}
+	pool_judge(&pool->policy, weight, up, pool->facts.quorum, out);
+}
+
+static void tell_pool(struct checks *checks, const struct watched_pool *pool,
+		      enum event_kind kind)
+{
+	char why[96];
+
+	snprintf(why, sizeof(why), "%" PRIu64 " of weight %" PRIu64 " is up",
+		 pool->facts.weight_up, pool->facts.weight);
+	events_emit(&checks->daemon->events,
+		    &(struct event){ .kind = kind, .pool = pool->name, .why = why,
+				     .share = -1 });
+}
+
+static void settle_pool(struct checks *checks, struct watched_pool *pool)
+{
+	struct pool_facts before = pool->facts;
+
+	pool->changed = false;
+	judge_pool(checks, pool, &pool->facts);
+	if (pool->facts.panic != before.panic)
+		tell_pool(checks, pool,
+			  pool->facts.panic ? EVENT_POOL_PANIC : EVENT_POOL_CALM);
+	if (pool->facts.quorum != before.quorum)
+		tell_pool(checks, pool,
+			  pool->facts.quorum ? EVENT_QUORUM_REGAINED : EVENT_QUORUM_LOST);
+}
+
+static void arm_tick(struct checks *checks);
+static void on_save(uv_timer_t *timer);
+
+static void on_settle(uv_timer_t *timer)
+{
+	struct checks *checks = timer->data;
+	size_t i;
+
+	for (i = 0; i < checks->n_pools; i++)
+		if (checks->pools[i].changed)
+			settle_pool(checks, &checks->pools[i]);
+	if (checks->stale)
+		txn_refresh(checks->daemon);
+	checks->stale = false;
+	if (checks->unsaved)
+		uv_timer_start(&checks->save, on_save, SAVE_SOON_MS, SAVE_MS);
+	arm_tick(checks);
+}
+
+/* Time has passed for those for whom it means something. */
+static void on_tick(uv_timer_t *timer)
+{
+	struct checks *checks = timer->data;
+	uint64_t now = checks_now();
+	size_t i;
+
+	for (i = 0; i < checks->n_subjects; i++) {
+		struct subject *s = &checks->subjects[i];
+
+		if (s->checked)
+			subject_changed(checks, s, health_tick(&s->health, &s->params, now));
+	}
+	arm_tick(checks);
+}
+
+static void arm_tick(struct checks *checks)
+{
+	uint64_t now = checks_now(), next = HEALTH_NEVER, due;
+	size_t i;
+
+	for (i = 0; i < checks->n_subjects; i++) {
+		const struct subject *s = &checks->subjects[i];
+
+		due = s->checked ? health_next(&s->health, &s->params, now) : HEALTH_NEVER;
+		next = due < next ? due : next;
+	}
+	uv_timer_stop(&checks->tick);
+	if (next == HEALTH_NEVER)
+		return;
+	uv_update_time(&checks->daemon->loop);
+	uv_timer_start(&checks->tick, on_tick, next > now ? next - now : 1, 0);
+}
+
+static void on_save(uv_timer_t *timer)
+{
+	struct checks *checks = timer->data;
+
+	checks->unsaved = false;
+	if (checks->n_checked)
+		checks_save(checks);
+}
+
+static void on_started(void *context)
+{
+	struct checks *checks = context;
+
+	events_emit(&checks->daemon->events,
+		    &(struct event){ .kind = EVENT_CHECKER_STARTED, .share = -1 });
+	probes_tell(checks);
+}
+
+static void on_died(void *context, const char *why)
+{
+	struct checks *checks = context;
+
+	events_emit(&checks->daemon->events,
+		    &(struct event){ .kind = EVENT_CHECKER_DIED, .why = why, .share = -1 });
+}
+
+static void on_result(void *context, const struct probe_result *result)
+{
+	struct checks *checks = context;
+	struct asked *asked = probes_find(checks, result->id);
+	unsigned int changes;
+	bool others;
+	size_t i;
+
+	if (!asked)
+		return;
+	checks->results++;
+	for (i = 0; i < asked->n; i++) {
+		struct subject *s = asked->subjects[i];
+
+		others = s->health.state == HEALTH_DOWN && others_serve(checks, s);
+		changes = health_result(&s->health, &s->params, result, others,
+					checks_now());
+		subject_changed(checks, s, changes);
+		if (changes)
+			settle_soon(checks); /* time may mean something now */
+	}
+}
+
+/* What was known of it goes on, also under another check: nothing fell meanwhile. */
+static void inherit(struct subject *s, const struct subject *old)
+{
+	s->told = old->told;
+	s->told_share = old->told_share;
+	if (!s->checked || addr_compare(&s->addr, &old->addr))
+		return;
+	if (old->checked) {
+		s->health = old->health;
+		s->health.row = 0;
+		return;
+	}
+	/* It has served without being checked, so it takes failures to stop it. */
+	s->health.state = HEALTH_UP;
+	snprintf(s->health.reason, sizeof(s->health.reason), "not checked before");
+}
+
+static void collect_pool(struct checks *checks, const struct checks *old,
+			 const struct cfg_pool *pool)
+{
+	struct watched_pool *watched = &checks->pools[checks->n_pools++];
+	uint64_t digest = pool->check.kind ? check_digest(&pool->check) : 0;
+	size_t i;
+
+	*watched = (struct watched_pool){
+		.first = checks->n_subjects,
+		.n = pool->n_backends,
+		.policy = { pool->panic_threshold, pool->quorum, pool->quorum_hysteresis },
+		.facts.quorum = true,
+		.changed = true,
+	};
+	memcpy(watched->name, pool->name, sizeof(watched->name));
+	for (i = 0; i < pool->n_backends; i++) {
+		struct subject *s = &checks->subjects[checks->n_subjects++], *before;
+
+		subject_init(s, pool, &pool->backends[i]);
+		s->digest = digest;
+		before = subject_find(old, s->pool, s->name);
+		if (before)
+			inherit(s, before);
+		checks->n_checked += s->checked;
+	}
+}
+
+/* Both are sorted by name. */
+static void keep_facts(struct checks *checks, const struct checks *old)
+{
+	size_t i, j = 0;
+	int order;
+
+	for (i = 0; i < checks->n_pools; i++) {
+		for (order = -1; j < old->n_pools && order < 0; j += order < 0)
+			order = strcmp(old->pools[j].name, checks->pools[i].name);
+		if (!order)
+			checks->pools[i].facts = old->pools[j].facts;
+	}
+}
+
+/* Pools and backends are sorted by name, so the subjects are. */
+static int collect(struct checks *checks, const struct cfg *cfg, struct err *err)
+{
+	struct checks old = *checks;
+	size_t i, n = 0;
+
+	for (i = 0; i < cfg->n_pools; i++)
+		n += cfg->pools[i].n_backends;
+	checks->subjects = calloc(n + 1, sizeof(*checks->subjects));
+	checks->pools = calloc(cfg->n_pools + 1, sizeof(*checks->pools));
+	if (!checks->subjects || !checks->pools) {
+		free(checks->subjects);
+		free(checks->pools);
+		*checks = old;
+		return err_set(err, -ENOMEM, "out of memory");
+	}
+	checks->n_subjects = checks->n_pools = checks->n_checked = 0;
+	for (i = 0; i < cfg->n_pools; i++)
+		collect_pool(checks, &old, &cfg->pools[i]);
+	keep_facts(checks, &old);
+	free(old.subjects);
+	free(old.pools);
+	return 0;
+}
+
+void checks_follow(struct checks *checks, const struct cfg *cfg)
+{
+	struct err err;
+	int rc = collect(checks, cfg, &err);
+
+	if (!rc)
+		rc = probes_follow(checks, cfg, &err);
+	if (rc)
+		log_error("checks go on as they were: %s", err.text);
+	checker_want(checks->checker, checks->n_asked, cfg->check_user, cfg->check_exec);
+	if (!checks->loaded)
+		checks_load(checks);
+	checks->loaded = checks->unsaved = true;
+	checks_reconsider(checks);
+	settle_soon(checks);
+}
+
+int checks_open(struct daemon *d, struct checks **out, struct err *err)
+{
+	static const struct checker_events events = { on_started, on_result, on_died };
+	struct checks *checks = calloc(1, sizeof(*checks));
+	int rc;
+
+	if (!checks)
+		return err_set(err, -ENOMEM, "out of memory");
+	checks->daemon = d;
+	rc = checker_new(&d->loop, &events, checks, &checks->checker, err);
+	if (rc) {
+		free(checks);
+		return rc;
+	}
+	uv_timer_init(&d->loop, &checks->tick);
+	uv_timer_init(&d->loop, &checks->settle);
+	uv_timer_init(&d->loop, &checks->save);
+	checks->tick.data = checks->settle.data = checks->save.data = checks;
+	*out = checks;
+	return 0;
+}
+
+/* The last of the three timers to be closed takes the rest with it. */
+static void checks_freed(uv_handle_t *handle)
+{
+	struct checks *checks = handle->data;
+
+	if (++checks->closed < 3)
+		return;
+	probes_free(checks);
+	free(checks->subjects);
+	free(checks->pools);
+	free(checks);
+}
+
+void checks_close(struct checks *checks)
+{
+	if (!checks)
+		return;
+	if (checks->n_checked)
+		checks_save(checks);
+	checker_close(checks->checker);
+	uv_close((uv_handle_t *)&checks->tick, checks_freed);
+	uv_close((uv_handle_t *)&checks->settle, checks_freed);
+	uv_close((uv_handle_t *)&checks->save, checks_freed);
+}
+
+void checks_view(const struct checks *checks, const struct cfg_pool *pool,
+		 const struct cfg_backend *backend, struct checks_view *out)
+{
+	const struct subject *s = subject_find(checks, pool->name, backend->name);
+	uint64_t now = checks_now();
+
+	*out = (struct checks_view){ .state = EFFECTIVE_DOWN, .why = "" };
+	if (!s)
+		return;
+	out->state = judge(checks, s, &out->why);
+	out->share = out->state == EFFECTIVE_UP ? share_of(s) : 0;
+	out->checked = s->checked;
+	if (!s->checked)
+		return;
+	out->health = &s->health;
+	out->via = s->asked ? check_via_name(s->asked->via) : NULL;
+	out->since_ms = now > s->health.since ? now - s->health.since : 0;
+	out->penalty = health_penalty(&s->health, &s->params, now);
+}
+
+bool checks_pool(const struct checks *checks, const char *name,
+		 struct checks_pool_view *out)
+{
+	size_t i, j;
+
+	for (i = 0; i < checks->n_pools; i++) {
+		const struct watched_pool *pool = &checks->pools[i];
+
+		if (strcmp(pool->name, name))
+			continue;
+		*out = (struct checks_pool_view){ .facts = pool->facts,
+						  .backends = pool->n };
+		for (j = 0; j < pool->n; j++)
+			out->up += checks->subjects[pool->first + j].told == EFFECTIVE_UP;
+		return true;
+	}
+	return false;
+}
+
+struct checks_status checks_status(const struct checks *checks)
+{
+	struct checker_status checker = checker_status(checks->checker);
+
+	return (struct checks_status){
+		.probes = checks->n_asked,
+		.backends = checks->n_checked,
+		.checker_pid = checker.pid,
+		.checker_restarts = checker.restarts,
+		.results = checks->results,
+		.state_changes = checks->state_changes,
+	};
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_CHECKS_H
+#define FAIRLEAD_CHECKS_H
+
+/*
+ * The health of every backend of every pool: asks fairlead-check, keeps what it
+ * answers (core/health.h says what that means), tells changes as events, and has
+ * the tables follow. Knows backends by pool and name, so that they keep their
+ * health over any change of the configuration, and over a restart by a file in the
+ * run directory.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/err.h"
+#include "core/health.h"
+#include "core/plan.h"
+
+struct checks;
+struct daemon;
+
+/* Before the first plan: reads what the daemon before this one knew. */
+int checks_open(struct daemon *d, struct checks **out, struct err *err);
+void checks_close(struct checks *checks);
+
+/* The configuration that runs is another. */
+void checks_follow(struct checks *checks, const struct cfg *cfg);
+/* Next hops have failed or come back. */
+void checks_reconsider(struct checks *checks);
+
+/* For struct plan_health; the context is a struct checks. */
+void checks_ask(void *context, const struct cfg_pool *pool,
+		const struct cfg_backend *backend, struct plan_backend_health *out);
+
+/* What is known of a backend, for people. */
+struct checks_view {
+	enum effective_state state;
+	const char *why;
+	uint8_t share; /* percent of its slots that it serves */
+	bool checked;
+	/* Only of those that are checked; valid until the loop turns. */
+	const struct health *health;
+	const char *via; /* "vip" or "direct" */
+	uint64_t since_ms; /* ago */
+	double penalty;
+};
+
+void checks_view(const struct checks *checks, const struct cfg_pool *pool,
+		 const struct cfg_backend *backend, struct checks_view *out);
+
+struct checks_pool_view {
+	struct pool_facts facts;
+	size_t up, backends;
+};
+
+/* False: not a pool of the running configuration. */
+bool checks_pool(const struct checks *checks, const char *pool,
+		 struct checks_pool_view *out);
+
+struct checks_status {
+	size_t probes, backends; /* distinct checks; backends that are checked */
+	int checker_pid;         /* 0: none runs */
+	uint64_t checker_restarts, results, state_changes;
+};
+
+struct checks_status checks_status(const struct checks *checks);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_CHECKS_PRIVATE_H
+#define FAIRLEAD_CHECKS_PRIVATE_H
+
+/* What the files of health share. Times are of checks_now(). */
+
+#include <uv.h>
+
+#include "checker.h"
+#include "checks.h"
+#include "daemon.h"
+#include "events.h"
+
+/* A backend of a pool. */
+struct subject {
+	char pool[CFG_NAME_MAX + 1], name[CFG_NAME_MAX + 1];
+	struct addr addr;
+	enum admin_state admin;
+	uint32_t weight;
+	/* Its pool's, and only when that has a check */
+	bool checked;
+	uint64_t digest; /* of the check */
+	struct health_params params;
+	struct health health;
+	struct asked *asked; /* NULL: nobody is asked */
+	/* What was told of it last. */
+	enum effective_state told;
+	uint8_t told_share;
+};
+
+/* A pool, and where its subjects are. */
+struct watched_pool {
+	char name[CFG_NAME_MAX + 1];
+	size_t first, n;
+	struct pool_policy policy;
+	struct pool_facts facts;
+	bool changed; /* a subject's state has, since facts were judged */
+};
+
+/* A distinct check of a distinct target, and whom it is about. */
+struct asked {
+	struct probe probe; /* its check is owned */
+	enum check_via via; /* never CHECK_VIA_AUTO */
+	struct subject **subjects; /* into checks->askers */
+	size_t n;
+};
+
+#define ASKED_BITS 20 /* of an id: the place; above them, how often it was used */
+#define ASKED_MAX (1u << ASKED_BITS)
+
+struct checks {
+	struct daemon *daemon;
+	struct checker *checker;
+	/* Sorted by pool and name, and by name. */
+	struct subject *subjects;
+	size_t n_subjects, n_checked;
+	struct watched_pool *pools;
+	size_t n_pools;
+	/* By probe, compare_probes(); each is at its place, too. */
+	struct asked **asked;
+	size_t n_asked;
+	struct subject **askers;
+	struct asked **places; /* by id & (ASKED_MAX - 1); NULL: free */
+	uint16_t *uses;
+	size_t n_places, last_place;
+
+	uv_timer_t tick, settle, save;
+	unsigned int closed; /* of these */
+	uint64_t results, state_changes;
+	bool stale;   /* the tables have yet to follow */
+	bool unsaved; /* the file has */
+	bool loaded;
+};
+
+/* ms of CLOCK_BOOTTIME, which a daemon after this one goes on with. */
+uint64_t checks_now(void);
+
+struct subject *subject_find(const struct checks *checks, const char *pool,
+			     const char *name);
+
+/* checks_probe.c: who is asked what. -ENOMEM leaves everything as it was. */
+int probes_follow(struct checks *checks, const struct cfg *cfg, struct err *err);
+void probes_free(struct checks *checks);
+/* To a checker that knows nothing. */
+void probes_tell(const struct checks *checks);
+/* NULL: nobody has the id (any more). */
+struct asked *probes_find(const struct checks *checks, uint32_t id);
+
+/* checks_file.c: /run/fairlead/INSTANCE/health.json. */
+void checks_save(struct checks *checks);
+/*
+ * What the file says of the subjects, which are all known; those of whom it says
+ * nothing, or nothing that is still to be believed, stay as they are.
+ */
+void checks_load(struct checks *checks);
+
+#endif
