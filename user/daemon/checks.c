@@ -92,7 +92,7 @@ static void subject_init(struct subject *s, const struct cfg_pool *pool,
 		.admin = backend->state,
 		.weight = backend->weight,
 		.checked = pool->check.kind != CHECK_NONE,
-		.told = EFFECTIVE_DOWN,
+		.fresh = true,
 	};
 	memcpy(s->pool, pool->name, sizeof(s->pool));
 	memcpy(s->name, backend->name, sizeof(s->name));
@@ -189,10 +189,12 @@ static void consider(struct checks *checks, struct subject *s)
 	uint8_t share = state == EFFECTIVE_UP ? share_of(s) : 0;
 	bool turned = state != s->told, climbs = share != s->told_share;
 
-	if (!turned && !climbs)
-		return;
 	s->told = state;
 	s->told_share = share;
+	if (s->fresh || (!turned && !climbs)) {
+		s->fresh = false;
+		return;
+	}
 	if (turned)
 		tell(checks, s, kinds[state], told_reason(s, why));
 	else
@@ -371,6 +373,7 @@ static void on_result(void *context, const struct probe_result *result)
 /* What was known of it goes on, also under another check: nothing fell meanwhile. */
 static void inherit(struct subject *s, const struct subject *old)
 {
+	s->fresh = false;
 	s->told = old->told;
 	s->told_share = old->told_share;
 	if (!s->checked || addr_compare(&s->addr, &old->addr))

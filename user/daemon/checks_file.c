@@ -149,7 +149,7 @@ void checks_load(struct checks *checks)
 	file_path(checks, "", path, sizeof(path));
 	json = json_load_file(path, 0, NULL);
 	read_boot_id(booted, sizeof(booted));
-	if (json && !json_unpack(json, "{s:i, s:s, s:I, s:o}", "version", &version, "boot_id",
+	if (json && !json_unpack(json, "{s:I, s:s, s:I, s:o}", "version", &version, "boot_id",
 				 &boot_id, "saved", &saved, "backends", &list) &&
 	    version == VERSION && !strcmp(boot_id, booted) && saved >= 0 &&
 	    (uint64_t)saved <= now)

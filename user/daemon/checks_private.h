@@ -23,6 +23,7 @@ struct subject {
 	struct health_params params;
 	struct health health;
 	struct asked *asked; /* NULL: nobody is asked */
+	bool fresh; /* its first state is nothing to tell */
 	/* What was told of it last. */
 	enum effective_state told;
 	uint8_t told_share;

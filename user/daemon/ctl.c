@@ -53,6 +53,8 @@ void client_close(struct client *client)
 		TAILQ_REMOVE(client_turns(client), client, turn_entry);
 	if (client->request)
 		client->request->client = NULL;
+	if (client->watching)
+		events_unwatch(&client->watcher);
 	uv_close((uv_handle_t *)&client->pipe, client_freed);
 }
 
@@ -141,6 +143,35 @@ void client_answer(struct client *client, json_t *id, int rc,
 				      result ? result : json_object()));
 }
 
+/* It does not read: nobody keeps the daemon's memory that way. */
+#define WATCH_QUEUE_MAX (4 * 1024 * 1024)
+
+static void client_tell(struct watcher *watcher, json_t *event)
+{
+	struct client *client = (struct client *)((char *)watcher -
+						  offsetof(struct client, watcher));
+
+	if (client->closing)
+		return;
+	if (uv_stream_get_write_queue_size((uv_stream_t *)&client->pipe) > WATCH_QUEUE_MAX)
+		client_close(client);
+	else
+		client_send(client, json_pack("{s:O}", "event", event));
+}
+
+/* args: "since", a sequence number; events that are kept come first from there on. */
+static void client_watch(struct client *client, json_t *id, json_t *args)
+{
+	json_int_t since = json_integer_value(json_object_get(args, "since"));
+
+	client_answer(client, id, 0, NULL, NULL);
+	if (client->closing)
+		return;
+	client->watching = true;
+	client->watcher.tell = client_tell;
+	events_watch(&client->ctl->daemon->events, &client->watcher, since > 0 ? since : 0);
+}
+
 static bool is_denied(const struct client *client, const struct verb *verb)
 {
 	return client->read_only &&
@@ -174,6 +205,8 @@ static void client_dispatch(struct client *client, json_t *message)
 		client_start(client, verb, id, args);
 	} else if (verb->flows) {
 		client_ask_flows(client, verb, id, args);
+	} else if (verb->watch) {
+		client_watch(client, id, args);
 	} else {
 		rc = verb->show(client->ctl->daemon, args, &result, &err);
 		client_answer(client, id, rc, &err, result);
@@ -264,7 +297,7 @@ static void client_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 
 	(void)buf;
 	client->ended = n < 0;
-	if (n > 0 && !client->refused)
+	if (n > 0 && !client->refused && !client->watching)
 		client->in_length += n;
 	client_pump(client);
 	/* What is not searched yet may be several lines. */
@@ -322,8 +355,12 @@ void client_pump(struct client *client)
 
 	if (client->closing)
 		return;
-	if (client->ended && !client->replies) {
+	if (client->ended && (client->watching || !client->replies)) {
 		client_close(client);
+		return;
+	}
+	if (client->watching) {
+		client_set_reading(client, true); /* for its end */
 		return;
 	}
 	ready = !client->ended && !client->request && !client->replies;

@@ -42,6 +42,8 @@ struct client {
 	char *in;
 	size_t in_length, in_size, scanned;
 	struct ucred peer;
+	bool watching; /* is told events, and asks no more */
+	struct watcher watcher;
 };
 
 /* What takes a while: a write verb in a transaction, or a walk over the flows. */

@@ -14,10 +14,12 @@
 #include "attach.h"
 #include "core/plan.h"
 #include "dataplane.h"
+#include "events.h"
 #include "nexthop.h"
 #include "dp/publish.h"
 #include "txn.h"
 
+struct checks;
 struct ctl;
 
 struct daemon_options {
@@ -38,6 +40,8 @@ struct daemon {
 	struct nexthops *nexthops;
 	struct plan *plan; /* what is in the maps; its cfg is what runs */
 	struct txn_queue txns;
+	struct events events;
+	struct checks *checks;
 	char last_error[512];
 	bool running_saved; /* running.yaml holds commands that the file lacks */
 

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
+#include "checks.h"
 #include "core/cleanup.h"
 #include "ctl.h"
 #include "daemon.h"
@@ -97,7 +98,7 @@ static void on_next_hops(void *context, bool turned)
 		log_error("%s; trying again at the next change", err.text);
 	follow_interface(d);
 	if (turned)
-		txn_refresh(d);
+		checks_reconsider(d->checks);
 }
 
 static void on_netlink_timer(uv_timer_t *timer);
@@ -182,7 +183,12 @@ static int start_data_plane(struct daemon *d, struct cfg **cfg, struct err *err)
 	if (!rc)
 		rc = open_kernel(d, err);
 	if (!rc)
+		rc = checks_open(d, &d->checks, err);
+	if (!rc) {
+		/* What the first tables follow. */
+		checks_follow(d->checks, *cfg);
 		rc = txn_run(d, make_first, cfg, err);
+	}
 	if (!rc)
 		rc = dataplane_settle(&d->dp, err);
 	/* A first start that failed leaves nothing behind. */
@@ -196,8 +202,9 @@ int daemon_start(struct daemon *d, struct err *err)
 	_cleanup_cfg_ struct cfg *cfg = NULL;
 	int rc;
 
-	txn_queue_init(&d->txns);
 	uv_loop_init(&d->loop);
+	txn_queue_init(&d->txns, &d->loop);
+	events_init(&d->events);
 	rc = daemon_load_config(d, &cfg, err);
 	if (rc)
 		return rc;
@@ -237,9 +244,11 @@ static void close_handle(uv_handle_t *handle, void *unused)
 void daemon_stop(struct daemon *d)
 {
 	ctl_close(d->ctl);
+	checks_close(d->checks);
 	uv_walk(&d->loop, close_handle, NULL);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&d->loop);
+	events_free(&d->events);
 	nexthops_close(d->nexthops);
 	kernel_release(&d->kernel);
 	plan_free(&d->plan);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checks.h"
 #include "core/cleanup.h"
 #include "daemon.h"
 #include "preview.h"
@@ -24,10 +25,11 @@ struct txn {
 	uint64_t begun, planned, built; /* ns, uv_hrtime */
 };
 
-void txn_queue_init(struct txn_queue *queue)
+void txn_queue_init(struct txn_queue *queue, uv_loop_t *loop)
 {
 	*queue = (struct txn_queue){ 0 };
 	STAILQ_INIT(&queue->waiting);
+	uv_timer_init(loop, &queue->refresh);
 }
 
 static int compare_addrs(const void *a, const void *b)
@@ -228,6 +230,8 @@ static void txn_adopt(struct txn *txn)
 	plan_free(&d->plan);
 	d->plan = TAKE_PTR(txn->next);
 	track_next_hops(d, d->plan, NULL, NULL);
+	if (txn->request.make)
+		checks_follow(d->checks, d->plan->cfg);
 }
 
 static void txn_settle(struct txn *txn, struct txn_changes *changes)
@@ -336,15 +340,29 @@ static void refresh_done(void *context, int rc, const struct err *err,
 			   changes->tables_changed);
 }
 
+static void on_refresh(uv_timer_t *timer)
+{
+	struct daemon *d = timer->data;
+	struct txn_request request = { .done = refresh_done, .context = d };
+
+	d->txns.refreshed_ms = uv_now(&d->loop);
+	txn_submit(d, &request);
+}
+
 void txn_refresh(struct daemon *d)
 {
-	struct txn_request request = { .done = refresh_done, .context = d };
+	uint64_t since = uv_now(&d->loop) - d->txns.refreshed_ms;
+	uint32_t interval = d->plan->cfg->publish_interval;
 	struct txn *txn;
 
 	STAILQ_FOREACH(txn, &d->txns.waiting, entry)
 		if (!txn->request.make && !txn->request.release)
 			return; /* it will see what is new */
-	txn_submit(d, &request);
+	if (uv_is_active((uv_handle_t *)&d->txns.refresh))
+		return;
+	d->txns.refresh.data = d;
+	uv_timer_start(&d->txns.refresh, on_refresh, since < interval ? interval - since : 0,
+		       0);
 }
 
 struct run {

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
+#include <uv.h>
 
 #include "core/err.h"
 #include "core/plan.h"
@@ -56,9 +57,11 @@ struct txn_queue {
 	/* failed: refused by the system, or with nobody there to be told. */
 	uint64_t applied, failed;
 	struct txn_times times;
+	uv_timer_t refresh;
+	uint64_t refreshed_ms; /* when the last txn_refresh was queued, uv_now */
 };
 
-void txn_queue_init(struct txn_queue *queue);
+void txn_queue_init(struct txn_queue *queue, uv_loop_t *loop);
 
 /* Queue one. When it cannot be (-ENOMEM), done is called before returning. */
 void txn_submit(struct daemon *d, const struct txn_request *request);
@@ -66,7 +69,10 @@ void txn_submit(struct daemon *d, const struct txn_request *request);
 /* Run one now, on this thread, for the start. */
 int txn_run(struct daemon *d, txn_make *make, void *context, struct err *err);
 
-/* Health has changed: lay it over the tables, once for changes that come together. */
+/*
+ * Health has changed: lay it over the tables, once for changes that come together, and
+ * not sooner than the configuration's publish_interval after the last time.
+ */
 void txn_refresh(struct daemon *d);
 
 #endif

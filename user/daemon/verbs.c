@@ -177,6 +177,7 @@ static const struct verb verbs[] = {
 	{ .name = "show.counters", .show = show_counters },
 	{ .name = "show.flows", .flows = FLOWS_SHOW },
 	{ .name = "flow.flush", .flows = FLOWS_FLUSH },
+	{ .name = "watch", .watch = true },
 };
 
 #define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
@@ -193,5 +194,5 @@ const struct verb *verb_find(const char *name)
 
 const char *verb_list(void)
 {
-	return "unknown verb; there are: vip.add, vip.set, vip.del, vip.show, backend.add, backend.set, backend.del, backend.show, apply, save, show.status, show.counters, show.flows, flow.flush";
+	return "unknown verb; there are: vip.add, vip.set, vip.del, vip.show, backend.add, backend.set, backend.del, backend.show, apply, save, show.status, show.counters, show.flows, flow.flush, watch";
 }

@@ -5,7 +5,7 @@
 /*
  * What can be asked over the control socket: one table entry a verb. A verb
  * either shows (answers at once, changes nothing), makes (the next plan of a
- * transaction), or asks about flows, which takes another thread a while.
+ * transaction), asks about flows, which takes another thread a while, or watches.
  */
 
 #include <jansson.h>
@@ -17,11 +17,12 @@ struct daemon;
 
 struct verb {
 	const char *name;
-	/* Exactly one of the three. *result is the caller's on success. */
+	/* Exactly one of the four. *result is the caller's on success. */
 	int (*show)(struct daemon *d, json_t *args, json_t **result, struct err *err);
 	int (*make)(json_t *args, const struct cfg *running, struct cfg **next,
 		    struct err *err);
 	enum { FLOWS_NOT, FLOWS_SHOW, FLOWS_FLUSH } flows;
+	bool watch; /* events from now on, until the client hangs up */
 	bool tells_changes; /* the reply says what the transaction changed */
 	bool secret;        /* shows the hash key: not on the read-only socket */
 };
