@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "checks.h"
 #include "core/cleanup.h"
 #include "dp/flow_maps.h"
 #include "core/quote.h"
@@ -65,6 +66,7 @@ static json_t *vip_object(struct daemon *d, const struct cfg_vip *vip)
 	const struct kernel_table *table = &d->kernel.table[planned->table];
 	struct vip_counters c = stats_vip(d, planned->id);
 	char address[VIP_SPEC_TEXT_MAX], digest[17];
+	struct checks_pool_view health;
 	json_t *options = cfg_vip_options_json(vip), *object;
 
 	snprintf(digest, sizeof(digest), "%016" PRIx64, table->digest);
@@ -80,6 +82,12 @@ static json_t *vip_object(struct daemon *d, const struct cfg_vip *vip)
 			 integer(c.quic_unknown));
 	json_object_update(object, options);
 	json_decref(options);
+	if (checks_pool(d->checks, pool->name, &health)) {
+		json_object_set_new(object, "backends_up", integer(health.up));
+		json_object_set_new(object, "panic", json_boolean(health.facts.panic));
+		json_object_set_new(object, "quorum_lost",
+				    json_boolean(!health.facts.quorum));
+	}
 	return object;
 }
 
@@ -127,24 +135,46 @@ static int list_begin(struct daemon *d, bool slots, struct backend_list *list)
 	return 0;
 }
 
+/* What is known of the health of one that a pool lists. */
+static json_t *health_json(struct daemon *d, const struct cfg_pool *pool,
+			   const struct cfg_backend *backend)
+{
+	struct checks_view v;
+
+	checks_view(d->checks, pool, backend, &v);
+	return json_pack("{s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o}", "effective",
+			 effective_state_name(v.state), "why", v.why, "share", v.share,
+			 "health", v.checked ? health_state_name(v.health->state) : "-",
+			 "health_s", v.checked ? integer(v.since_ms / 1000) : json_null(),
+			 "health_reason", string_or_null(v.checked ? v.health->reason : NULL),
+			 "penalty", v.checked ? json_real(v.penalty) : json_null(), "via",
+			 string_or_null(v.via));
+}
+
+/* Takes `health`, which may be NULL. */
 static void list_append(struct backend_list *list, const char *pool, const char *name,
 			const struct plan_backend *planned, const char *state,
-			uint32_t weight, uint32_t slots)
+			uint32_t weight, uint32_t slots, json_t *health)
 {
+	json_t *object;
 	struct daemon *d = list->d;
 	struct backend_counters c = stats_backend(d, planned->id);
 	char address[ADDR_TEXT_MAX], hop[128];
 	const char *problem;
 
 	nexthops_describe(d->nexthops, &planned->ident.addr, hop, sizeof(hop), &problem);
-	json_array_append_new(list->array, json_pack(
+	object = json_pack(
 		"{s:o, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "pool",
 		string_or_null(pool), "name", name, "address",
 		addr_format(&planned->ident.addr, address), "weight", integer(weight),
 		"encap", encap_name(planned->ident.encap), "state", state, "next_hop",
 		string_or_null(hop), "problem", string_or_null(problem), "slots",
 		integer(slots), "packets", integer(c.packets), "bytes", integer(c.bytes),
-		"new_flows", integer(c.new_flows)));
+		"new_flows", integer(c.new_flows));
+	if (object && health)
+		json_object_update(object, health);
+	json_decref(health);
+	json_array_append_new(list->array, object);
 }
 
 static void append_pool(struct backend_list *list, const struct cfg_pool *pool)
@@ -162,7 +192,8 @@ static void append_pool(struct backend_list *list, const struct cfg_pool *pool)
 		backend_ident_of(pool, b, &ident);
 		planned = plan_find_backend(list->d->plan, &ident);
 		list_append(list, pool->name, b->name, planned, admin_state_name(b->state),
-			    b->weight, slots ? slots[planned->id] : 0);
+			    b->weight, slots ? slots[planned->id] : 0,
+			    health_json(list->d, pool, b));
 	}
 }
 
@@ -176,7 +207,7 @@ static void append_draining(struct backend_list *list)
 		if (plan->backends[i].draining)
 			list_append(list, NULL,
 				    addr_format(&plan->backends[i].ident.addr, name),
-				    &plan->backends[i], "draining", 0, 0);
+				    &plan->backends[i], "draining", 0, 0, NULL);
 }
 
 /* only NULL: every pool, and the backends that no pool lists any more. */
@@ -255,8 +286,20 @@ static struct backend_sums count_backends(const struct daemon *d)
 	return sums;
 }
 
+static json_t *checks_json(const struct daemon *d)
+{
+	struct checks_status s = checks_status(d->checks);
+
+	return json_pack("{s:o, s:o, s:i, s:o, s:o, s:o}", "checked_backends",
+			 integer(s.backends), "checks", integer(s.probes), "checker_pid",
+			 s.checker_pid, "checker_restarts", integer(s.checker_restarts),
+			 "check_results", integer(s.results), "state_changes",
+			 integer(s.state_changes));
+}
+
 int show_status(struct daemon *d, json_t *args, json_t **result, struct err *err)
 {
+	json_t *checks = checks_json(d);
 	struct backend_sums sums = count_backends(d);
 	json_t *status = json_pack(
 		"{s:s, s:s, s:i, s:o, s:o, s:b, s:s, s:s, s:s, s:i, s:i, s:f}", "version",
@@ -280,12 +323,15 @@ int show_status(struct daemon *d, json_t *args, json_t **result, struct err *err
 		string_or_null(d->last_error));
 
 	(void)args;
-	if (!status || !sizes || json_object_update(status, sizes)) {
+	if (!status || json_object_update(status, sizes) ||
+	    json_object_update(status, checks)) {
 		json_decref(status);
 		json_decref(sizes);
+		json_decref(checks);
 		return err_set(err, -ENOMEM, "out of memory");
 	}
 	json_decref(sizes);
+	json_decref(checks);
 	*result = status;
 	return 0;
 }
