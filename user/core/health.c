@@ -92,7 +92,7 @@ static void climb_on(struct health *h, const struct health_params *params, uint6
 		climb_end(h);
 		return;
 	}
-	if (now - h->climbs < climb_interval(params))
+	if (now < h->climbs + climb_interval(params))
 		return;
 	h->climbs = stamp(now);
 	h->climb += HEALTH_CLIMB_STEP;

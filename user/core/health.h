@@ -114,7 +114,10 @@ unsigned int health_result(struct health *h, const struct health_params *params,
 /* Time has passed: unknown ones time out, penalties decay, shares climb. */
 unsigned int health_tick(struct health *h, const struct health_params *params,
 			 uint64_t now);
-/* When health_tick() next changes something by itself, not before now; HEALTH_NEVER. */
+/*
+ * When health_tick() next changes something by itself, not before now; HEALTH_NEVER. A
+ * step of a climb may be too small to show in a small share.
+ */
 uint64_t health_next(const struct health *h, const struct health_params *params,
 		     uint64_t now);
 
