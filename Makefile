@@ -33,7 +33,7 @@ CFLAGS ?= -O2 -g
 ALL_CFLAGS := -std=gnu11 $(WARN) $(CFLAGS) -fPIE -D_GNU_SOURCE -D_FORTIFY_SOURCE=2 \
 	-DFAIRLEAD_VERSION='"$(VERSION)"' -I. -Iinclude -Iuser -I$(O) $(shell $(PKG_CONFIG) --cflags $(LIBS))
 ALL_LDFLAGS := $(LDFLAGS) -pie -Wl,-z,relro,-z,now
-LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lpthread
+LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lpthread -lm
 BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Iinclude -Ibpf $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
 ifeq ($(SAN),1)

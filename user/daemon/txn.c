@@ -87,9 +87,23 @@ static void set_source(struct daemon *d, const struct cfg *cfg)
 				    &cfg->tunnel_source6);
 }
 
-static bool is_reachable(void *context, const struct backend_ident *ident)
+/* Context: the daemon's next hops. */
+static void ask_health(void *context, const struct cfg_pool *pool,
+		       const struct cfg_backend *backend, struct plan_backend_health *out)
 {
-	return !nexthops_failed(context, &ident->addr);
+	const struct health_facts facts = {
+		.admin = backend->state,
+		.weight = backend->weight,
+		.reached = !nexthops_failed(context, &backend->addr),
+	};
+	const char *why;
+
+	(void)pool;
+	*out = (struct plan_backend_health){
+		.state = health_effective(&facts, &why),
+		.share = HEALTH_SHARE_FULL,
+		.keeps_flows = health_keeps_flows(&facts),
+	};
 }
 
 static int make_cfg(struct txn *txn, struct cfg **cfg)
@@ -107,7 +121,7 @@ static int make_cfg(struct txn *txn, struct cfg **cfg)
 static int make_plan(struct txn *txn, struct cfg **cfg)
 {
 	struct daemon *d = txn->daemon;
-	struct plan_health health = { is_reachable, d->nexthops };
+	struct plan_health health = { ask_health, d->nexthops };
 
 	if (txn->request.release)
 		return plan_release(d->plan, &health, txn->request.release,
