@@ -83,12 +83,11 @@ void cfg_vip_clear(struct cfg_vip *vip);
 
 /*
  * Append, or insert in order when the configuration is sorted. Pool and VIP are
- * copied; the pool's backends change hands when 0 is returned, as do the lists of
- * the VIP, which are empty then. -EINVAL at the
- * limits of include/abi.h. Arrays have room for the next power of two of their
- * number, which only these and cfg_clone see to.
+ * copied; what they own changes hands when 0 is returned, and is empty then.
+ * -EINVAL at the limits of include/abi.h. Arrays have room for the next power of
+ * two of their number, which only these and cfg_clone see to.
  */
-int cfg_add_pool(struct cfg *cfg, const struct cfg_pool *pool, struct err *err);
+int cfg_add_pool(struct cfg *cfg, struct cfg_pool *pool, struct err *err);
 int cfg_add_vip(struct cfg *cfg, struct cfg_vip *vip, struct err *err);
 int cfg_add_backend(struct cfg_pool *pool, const struct cfg_backend *backend,
 		    struct err *err);
