@@ -39,6 +39,7 @@
 #define CFG_TCP_IDLE_DEFAULT 7440
 /* What the clock of the flows reaches: FLOW_IDLE_MAX ticks, less one. */
 #define CFG_IDLE_MAX ((FLOW_IDLE_MAX - 2) * FLOW_TICK_SECONDS)
+#define CFG_QUORUM_MAX 1000000000
 #define CFG_NEW_FLOWS_MAX 1000000000
 #define CFG_ICMP_RATE_DEFAULT 10000
 #define CFG_ICMP_RATE_MAX 1000000

@@ -12,6 +12,7 @@
 #include "cfg.h"
 
 struct json_t;
+struct reader;
 
 struct cfg_field {
 	const char *key;
@@ -26,6 +27,8 @@ struct cfg_field {
 	 * set has the whole in one text, too.
 	 */
 	const struct cfg_field *fields;
+	/* In a file it may be more than text: reads all of it, as in cfg_reader.h. */
+	int (*read)(struct reader *r, void *object);
 	/* Says which object it is: the argument of a command, not an option. */
 	bool identity;
 };
@@ -62,7 +65,7 @@ int cfg_parse_tunnel_end(const char *text, const char *what, struct addr *out,
 struct json_t *cfg_addr_json(const struct addr *addr);
 
 /* "key, key, key" into text, which must hold CFG_KEYS_MAX. */
-#define CFG_KEYS_MAX 300
+#define CFG_KEYS_MAX 480
 void cfg_keys_add(char *text, const char *key);
 
 /* -ENOENT with the names there are. */
@@ -99,6 +102,9 @@ void cfg_remove_backend(struct cfg_pool *pool, struct cfg_backend *backend);
 int cfg_check_ranges(const struct cfg *cfg, struct err *err);
 /* What crosses the options of VIPs, which are sorted; a part of cfg_check. */
 int cfg_check_vip_options(struct cfg *cfg, struct err *err);
+
+/* Checks, and the VIPs of their pools; a part of cfg_check. */
+int cfg_check_health(const struct cfg *cfg, struct err *err);
 
 /* Server ids, and VIPs that route by them; a part of cfg_check. */
 int cfg_check_quic(const struct cfg *cfg, struct err *err);
