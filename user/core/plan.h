@@ -32,6 +32,7 @@
 enum backend_use {
 	USE_UP,
 	USE_DRAIN, /* known flows only */
+	USE_FAILED, /* its checks fail: as USE_DOWN, but for VIPs with on_down: keep */
 	USE_DOWN,  /* nothing: known flows are chosen again */
 };
 
