@@ -87,25 +87,6 @@ static void set_source(struct daemon *d, const struct cfg *cfg)
 				    &cfg->tunnel_source6);
 }
 
-/* Context: the daemon's next hops. */
-static void ask_health(void *context, const struct cfg_pool *pool,
-		       const struct cfg_backend *backend, struct plan_backend_health *out)
-{
-	const struct health_facts facts = {
-		.admin = backend->state,
-		.weight = backend->weight,
-		.reached = !nexthops_failed(context, &backend->addr),
-	};
-	const char *why;
-
-	(void)pool;
-	*out = (struct plan_backend_health){
-		.state = health_effective(&facts, &why),
-		.share = HEALTH_SHARE_FULL,
-		.keeps_flows = health_keeps_flows(&facts),
-	};
-}
-
 static int make_cfg(struct txn *txn, struct cfg **cfg)
 {
 	const struct cfg *running = txn->daemon->plan->cfg;
@@ -121,7 +102,7 @@ static int make_cfg(struct txn *txn, struct cfg **cfg)
 static int make_plan(struct txn *txn, struct cfg **cfg)
 {
 	struct daemon *d = txn->daemon;
-	struct plan_health health = { ask_health, d->nexthops };
+	struct plan_health health = { checks_ask, d->checks };
 
 	if (txn->request.release)
 		return plan_release(d->plan, &health, txn->request.release,
