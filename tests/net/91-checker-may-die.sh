@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/health.sh"
 
-POOL_KEYS="check: {type: http, via: direct, interval: 300ms, timeout: 300ms}"
+POOL_KEYS="check: {type: http, via: direct, port: 80, interval: 300ms, timeout: 300ms}"
 
 is_another() {
 	local pid

@@ -30,7 +30,7 @@ as_before() {
 
 # Nobody is checked again before the test is over: what is known is what was kept.
 POOL_KEYS="initial_timeout: 1h
-check: {type: http, via: direct, interval: 500ms, timeout: 500ms, fall: 2}"
+check: {type: http, via: direct, port: 80, interval: 500ms, timeout: 500ms, fall: 2}"
 balanced 4 ipip $VIP4
 all_up
 stop b3-http KILL
