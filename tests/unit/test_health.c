@@ -606,6 +606,8 @@ static void a_clock_that_goes_back_begins_the_waiting_anew(void **state)
 	patient_wait(&p, 0);
 	assert_int_equal(patient_share(&p), 20);
 	assert_int_equal(health_next(&p.h, &p.params, p.now), p.now + 10 * SECOND);
+	patient_wait(&p, 10 * SECOND);
+	assert_int_equal(patient_share(&p), 30);
 
 	unknown.params.initial_timeout = MINUTE;
 	unknown.now = 1;

@@ -356,6 +356,33 @@ static void panic_counts_on_all_that_the_operator_wants(void **state)
 	}
 }
 
+/* Weight counts, not heads; and one that lends all of its slots is not up. */
+static void panic_is_a_matter_of_weight(void **state)
+{
+	static const uint8_t shares[] = { 100, 1, 0 };
+	_cleanup_plan_ struct plan *none = empty_plan();
+	unsigned int slots[8];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(shares); i++) {
+		_cleanup_plan_ struct plan *plan = NULL;
+		struct news news = { 0 };
+		struct plan_health health = { ask, &news };
+		struct cfg *cfg = must_parse(
+			POOL("", "{address: 10.0.0.1, weight: 6}, {address: 10.0.0.2, weight: 2}, "
+				 "{address: 10.0.0.3}, {address: 10.0.0.4}"));
+
+		tell(&news, 1, EFFECTIVE_UP, shares[i]);
+		tell(&news, 3, EFFECTIVE_DOWN, 100);
+		tell(&news, 4, EFFECTIVE_DOWN, 100);
+		cfg->pools[0].panic_threshold = 50;
+		assert_int_equal(plan_make(&cfg, none, &health, &plan, NULL), 0);
+		count(plan, slots);
+		assert_int_equal(slots[3] != 0, !shares[i]);
+	}
+}
+
 /* Nobody up is for all_down to answer, whatever the threshold. */
 static void all_down_outranks_panic(void **state)
 {
@@ -388,6 +415,7 @@ int main(void)
 		cmocka_unit_test(what_drains_keeps_flows_and_takes_no_new_ones),
 		cmocka_unit_test(a_share_takes_its_part_of_the_slots),
 		cmocka_unit_test(panic_counts_on_all_that_the_operator_wants),
+		cmocka_unit_test(panic_is_a_matter_of_weight),
 		cmocka_unit_test(all_down_outranks_panic),
 	};
 

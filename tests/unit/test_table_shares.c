@@ -8,6 +8,8 @@
 #include "core/cleanup.h"
 #include "core/fnv.h"
 #include "core/table_overlay.h"
+/* For who is the last resort, whom no set that is overlaid needs. */
+#include "core/table_overlay.c"
 
 #define SIZE 2039
 
@@ -92,6 +94,89 @@ static void a_slot_goes_to_its_owner_where_the_hash_is_under_the_share(void **st
 			assert_int_equal(f->after[slot] == owner,
 					 is_served(f, owner, slot));
 		}
+	}
+}
+
+/* The same for whom it goes to, from the table without the owner; whole: any share. */
+static uint16_t found_by(const struct fixture *f, const uint16_t *without, uint32_t slot,
+			 bool whole)
+{
+	for (uint64_t j = 0; j <= 129; j++) {
+		uint64_t x = mix64(slot + (j - 1) * 0x9e3779b97f4a7c15ULL);
+		uint16_t candidate = f->base[((x >> 32) * SIZE) >> 32];
+
+		if (j == 0)
+			candidate = f->base[slot];
+		if (j == 1)
+			candidate = without[slot];
+		if (candidate == TABLE_NONE)
+			continue;
+		if (whole ? f->shares[candidate] > 0 : is_served(f, candidate, slot))
+			return candidate;
+	}
+	return TABLE_NONE;
+}
+
+/* Owner, spare, rehashes; then the same with part shares taken for whole ones. */
+static void a_slot_goes_to_the_first_that_serves_it(void **state)
+{
+	struct fixture *f = *state;
+	unsigned int taken_for_whole = 0;
+
+	for (int round = 0; round < 6 * TABLE__MAX; round++) {
+		/* Many of so small a share that each try of the search counts. */
+		bool tiny = round % 3 == 0;
+		size_t n = tiny ? 200 : 20;
+		uint16_t *without[200];
+
+		start(f, round, n);
+		random_shares(f);
+		for (size_t i = 0; tiny && i < n; i++)
+			f->shares[i] = i % 10 != 0;
+		for (size_t i = 0; i < n; i++) {
+			uint32_t weight = f->set.backends[i].weight;
+
+			f->set.backends[i].weight = 0;
+			without[i] = set_build(&f->set, &f->params);
+			f->set.backends[i].weight = weight;
+		}
+		assert_int_equal(lay(f, f->after), TABLE_OVERLAID);
+		for (uint32_t slot = 0; slot < SIZE; slot++) {
+			const uint16_t *table = without[f->base[slot]];
+			uint16_t wanted = found_by(f, table, slot, false);
+
+			taken_for_whole += wanted == TABLE_NONE;
+			if (wanted == TABLE_NONE)
+				wanted = found_by(f, table, slot, true);
+			assert_int_equal(f->after[slot], wanted);
+		}
+		for (size_t i = 0; i < n; i++)
+			free(without[i]);
+	}
+	assert_true(taken_for_whole > 0);
+}
+
+static void the_last_resort_is_up_and_whoever_the_hash_says(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_table_overlay_ struct table_overlay *o = NULL;
+	struct lay lay = { .shares = f->shares };
+
+	start(f, 1, 20);
+	random_shares(f);
+	f->set.backends[3].weight = 0;
+	f->shares[3] = TABLE_SHARE_FULL;
+	assert_int_equal(table_overlay_new(&f->params, f->set.backends, 20, NULL, &o, NULL),
+			 0);
+	lay.o = o;
+	for (uint32_t slot = 0; slot < SIZE; slot++) {
+		uint16_t found = last_resort(&lay, slot);
+
+		assert_true(found != 3 && f->shares[found]);
+		for (uint16_t i = 0; i < 20; i++)
+			if (i != 3 && f->shares[i])
+				assert_true(slot_hash(o, found, slot) <=
+					    slot_hash(o, i, slot));
 	}
 }
 
@@ -370,6 +455,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PROPERTY(a_slot_goes_to_its_owner_where_the_hash_is_under_the_share),
+		PROPERTY(a_slot_goes_to_the_first_that_serves_it),
+		PROPERTY(the_last_resort_is_up_and_whoever_the_hash_says),
 		PROPERTY(stand_ins_are_those_of_one_that_is_down),
 		PROPERTY(stand_ins_serve_only_what_their_share_lets_them),
 		PROPERTY(a_growing_share_only_adds_slots),
