@@ -25,6 +25,7 @@ struct task;
 struct http_run {
 	struct task *task;
 	CURL *easy;
+	int fd; /* of libcurl's connection, once it has one; -1 */
 	struct curl_slist *headers, *connect_to;
 	char error[CURL_ERROR_SIZE];
 	size_t header_bytes, body_bytes;

@@ -90,8 +90,10 @@ static curl_socket_t on_open(void *context, curlsocktype purpose,
 		return CURL_SOCKET_BAD;
 	}
 	fd = sock_open(&run->task->probe, SOCK_STREAM, 0, &run->what);
-	if (fd >= 0)
+	if (fd >= 0) {
+		run->fd = fd;
 		return fd;
+	}
 	run->here = fd;
 	return CURL_SOCKET_BAD;
 }
@@ -242,6 +244,7 @@ static int begin(struct task *task)
 	if (!run)
 		return -ENOMEM;
 	run->task = task;
+	run->fd = -1;
 	if (task->probe.check.body || task->probe.check.weight_json) {
 		run->body = malloc(HTTP_BODY_MAX);
 		if (!run->body)
@@ -309,9 +312,12 @@ void http_ended(struct http_run *run, CURLcode code)
 static const char *http_missing(const struct task *task)
 {
 	const struct http_run *run = task->run;
+	struct sockaddr_storage peer;
+	socklen_t length = sizeof(peer);
 	curl_off_t secured = 0;
 
-	if (!run || !run->easy || !is_connected(run))
+	/* libcurl counts TLS as a part of connecting. */
+	if (!run || run->fd < 0 || getpeername(run->fd, (struct sockaddr *)&peer, &length))
 		return "no answer";
 	curl_easy_getinfo(run->easy, CURLINFO_APPCONNECT_TIME_T, &secured);
 	if (run->header_bytes)
