@@ -118,12 +118,10 @@ static int find_verb(struct cli *cli, const struct words *words, int *used)
 static int check_options(struct cli *cli, const struct words *words, int used)
 {
 	const struct verb *verb = cli->verb;
+	bool own = verb->flags & VERB_OWN_OPTIONS;
 	char name[VERB_NAME_MAX];
 
-	if (verb->flags & VERB_OWN_OPTIONS)
-		return EXIT_OK;
-
-	for (int i = used; i < words->n; i++) {
+	for (int i = used; i < words->n && !own; i++) {
 		if (options_at(words, i))
 			return cli_fail_option(cli, words->word[i]);
 	}
