@@ -22,6 +22,11 @@
 struct fake {
 	char dir[64], path[96], request_path[96];
 	pid_t pid;
+	/* What it does after a reply. */
+	int late_ms;
+	const char *late; /* says this, so much later */
+	int signal;	  /* sends it to the test; 0: none */
+	bool holds;	  /* stays until the client goes */
 };
 
 static void fake_say(int fd, const char *text)
@@ -51,6 +56,27 @@ static int fake_listen(const struct fake *f, int fd)
 	return c == '\n';
 }
 
+/* Whatever else comes is nobody's. */
+static void fake_hold(int fd)
+{
+	char bytes[256];
+
+	while (recv(fd, bytes, sizeof(bytes), 0) > 0)
+		;
+}
+
+static void fake_after_reply(const struct fake *f, int fd)
+{
+	if (f->late) {
+		usleep(1000 * f->late_ms);
+		fake_say(fd, f->late);
+	}
+	if (f->signal)
+		kill(getppid(), f->signal);
+	if (f->holds)
+		fake_hold(fd);
+}
+
 static void fake_serve(const struct fake *f, int listener, const char *greeting,
 		       const char *reply)
 {
@@ -59,10 +85,12 @@ static void fake_serve(const struct fake *f, int listener, const char *greeting,
 	if (greeting)
 		fake_say(fd, greeting);
 	if ((!greeting || *greeting) && fake_listen(f, fd)) {
-		if (reply)
+		if (reply) {
 			fake_say(fd, reply);
-		else
+			fake_after_reply(f, fd);
+		} else {
 			fake_listen(f, fd); /* silent until the client goes */
+		}
 	}
 	close(fd);
 }

@@ -56,24 +56,33 @@ static void write_value(struct writer *w, const char *key, const json_t *value,
 		writer_null(w, key);
 }
 
-int answer_fields(struct writer *w, const json_t *object,
-		  const struct field *fields, size_t n, struct err *err)
+int answer_check(const json_t *object, const struct field *fields, size_t n,
+		 struct err *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct field *field = &fields[i];
 		const json_t *value = json_object_get(object, field->key);
 
-		if (!value)
+		if (!value && !field->may_miss)
 			return err_set(err, -EPROTO, "'%s' is missing",
 				       field->key);
 
-		if (!json_is_null(value) && !is_kind(value, field->kind))
+		if (value && !json_is_null(value) && !is_kind(value, field->kind))
 			return err_set(err, -EPROTO, "'%s' is not %s",
 				       field->key, kind_names[field->kind]);
-
-		write_value(w, field->key, value, field);
 	}
 	return 0;
+}
+
+int answer_fields(struct writer *w, const json_t *object,
+		  const struct field *fields, size_t n, struct err *err)
+{
+	int r = answer_check(object, fields, n, err);
+
+	for (size_t i = 0; i < n && !r; i++)
+		write_value(w, fields[i].key,
+			    json_object_get(object, fields[i].key), &fields[i]);
+	return r;
 }
 
 int answer_list(struct writer *w, const json_t *answer, const char *key,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "flows.h"
+#include "watch.h"
 #include "words.h"
 
 static const struct verb_option vip_options[] = {
@@ -90,6 +91,8 @@ const struct verb verbs[] = {
 	 "show packets sent, passed and dropped", VERB_ALL},
 	{"show", "flows", "", flow_show_options, cmd_show_flows,
 	 "show how many connections are remembered, and which", VERB_OWN_OPTIONS},
+	{"watch", NULL, "", watch_options, cmd_watch,
+	 "print what happens to backends, as it happens", VERB_OWN_OPTIONS},
 	{"flow", "flush", "", flow_flush_options, cmd_flow_flush,
 	 "forget the flows of a VIP or to a backend", VERB_OWN_OPTIONS},
 	{"table", "show", "[FILE]", NULL, cmd_table_show,
