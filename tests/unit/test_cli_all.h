@@ -22,6 +22,7 @@
 #include "user/cli/cli.c"
 #include "user/cli/client.c"
 #include "user/cli/config.c"
+#include "user/cli/drain.c"
 #include "user/cli/edit.c"
 #include "user/cli/file.c"
 #include "user/cli/files.c"

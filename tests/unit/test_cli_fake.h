@@ -26,6 +26,7 @@ struct fake {
 	int late_ms;
 	const char *late; /* says this, so much later */
 	int signal;	  /* sends it to the test; 0: none */
+	int last_signal;  /* likewise, after the last reply only */
 	bool holds;	  /* stays until the client goes */
 };
 
@@ -43,13 +44,15 @@ static void fake_say(int fd, const char *text)
 	}
 }
 
-/* Keeps the line that comes; 0 when the client goes away first. */
+/* Keeps the line that comes, after those before it; 0 when the client goes away first. */
 static int fake_listen(const struct fake *f, int fd)
 {
-	FILE *in = fdopen(dup(fd), "r"), *out = fopen(f->request_path, "w");
+	FILE *in = fdopen(dup(fd), "r"), *out = fopen(f->request_path, "a");
 	int c = EOF;
 
 	while ((c = getc(in)) != EOF && c != '\n')
+		putc(c, out);
+	if (c == '\n')
 		putc(c, out);
 	fclose(out);
 	fclose(in);
@@ -97,7 +100,7 @@ static void fake_serve(const struct fake *f, int listener, const char *greeting,
 
 /*
  * No greeting: silent. An empty one: hangs up at once. No reply: silent after
- * the request. A connection for each reply; the last request is kept.
+ * the request. A connection for each reply.
  */
 static void fake_start_replies(struct fake *f, const char *greeting,
 			       const char *const *replies, size_t n)
@@ -121,6 +124,8 @@ static void fake_start_replies(struct fake *f, const char *greeting,
 		alarm(FAKE_LIFE_S);
 		for (size_t i = 0; i < n; i++)
 			fake_serve(f, listener, greeting, replies[i]);
+		if (f->last_signal)
+			kill(getppid(), f->last_signal);
 		_exit(0);
 	}
 	close(listener);
@@ -150,15 +155,29 @@ static void fake_stop(struct fake *f)
 }
 #define _cleanup_fake_ _cleanup_(fake_stop)
 
-/* What the child was asked, once it has ended. */
-static inline json_t *fake_request(struct fake *f)
+/* All that the child was asked, once it has ended: a list. */
+static inline json_t *fake_requests(struct fake *f)
 {
-	json_t *request;
+	json_t *requests = json_array(), *request;
+	FILE *file;
 
 	fake_wait(f);
-	request = json_load_file(f->request_path, 0, NULL);
-	assert_non_null(request);
-	return request;
+	file = fopen(f->request_path, "r");
+	assert_non_null(file);
+	while ((request = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL)))
+		json_array_append_new(requests, request);
+	fclose(file);
+	assert_true(json_array_size(requests) > 0);
+	return requests;
+}
+
+/* The last one. */
+static inline json_t *fake_request(struct fake *f)
+{
+	json_auto_t *requests = fake_requests(f);
+
+	return json_incref(
+		json_array_get(requests, json_array_size(requests) - 1));
 }
 
 /* The reply that says so. */

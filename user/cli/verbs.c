@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "drain.h"
 #include "flows.h"
 #include "watch.h"
 #include "words.h"
@@ -83,6 +84,13 @@ const struct verb verbs[] = {
 	 "change a backend", VERB_SOME_OPTION},
 	{"backend", "del", "TARGET BACKEND", NULL, cmd_edit,
 	 "take a backend away; its connections finish", 0},
+	{"backend", "drain", "TARGET BACKEND", drain_options, cmd_backend_drain,
+	 "send it known connections only, and wait until none is left",
+	 VERB_OWN_OPTIONS},
+	{"backend", "up", "TARGET BACKEND", NULL, cmd_backend_state,
+	 "let it serve again", 0},
+	{"backend", "down", "TARGET BACKEND", NULL, cmd_backend_state,
+	 "send it nothing", 0},
 	{"backend", "show", "[TARGET]", NULL, cmd_backend_show,
 	 "show backends, next hops and counters", 0},
 	{"show", "status", "", NULL, cmd_show_status,
