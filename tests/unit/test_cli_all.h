@@ -32,6 +32,7 @@
 #include "user/cli/options.c"
 #include "user/cli/report.c"
 #include "user/cli/show.c"
+#include "user/cli/show_people.c"
 #include "user/cli/stop.c"
 #include "user/cli/table_diff.c"
 #include "user/cli/table_plan.c"

@@ -10,11 +10,15 @@
 #define DOWN                                                      \
 	"\"event\": \"backend_down\", \"pool\": \"web\", "        \
 	"\"backend\": \"web-1\", \"address\": \"10.1.0.11\", "    \
-	"\"reason\": \"connect: Connection refused\""
+	"\"share\": 0, \"reason\": \"connect: Connection refused\""
+#define UP(share)                                                 \
+	"\"event\": \"backend_up\", \"pool\": \"web\", "          \
+	"\"backend\": \"web-1\", \"address\": \"10.1.0.11\", "    \
+	"\"share\": " share ", \"reason\": \"check\""
 #define SHARE                                                     \
 	"\"event\": \"backend_share\", \"pool\": \"web\", "       \
 	"\"backend\": \"10.1.0.12\", \"address\": \"10.1.0.12\", " \
-	"\"share\": 40"
+	"\"share\": 100"
 #define QUORUM "\"event\": \"quorum_lost\", \"pool\": \"web\", \"reason\": \"1 of 3\""
 #define DIED "\"event\": \"checker_died\", \"reason\": \"signal 9\""
 #define BARE "\"event\": \"later_kind\""
@@ -39,16 +43,21 @@ static void each_event_is_a_line(void **state)
 	static const char all[] =
 		EVENT("1", "01", DOWN) EVENT("2", "02", SHARE)
 		EVENT("3", "03", QUORUM) EVENT("4", "04", DIED)
-		EVENT("5", "05", BARE);
+		EVENT("5", "05", BARE) EVENT("6", "06", UP("10"))
+		EVENT("7", "07", UP("100"));
 	_cleanup_outcome_ struct outcome o = watch_fake("watch", all);
 
 	(void)state;
 	assert_string_equal(o.out,
 			    DOWN_TEXT("01")
-			    TIME("02") "  backend_share    10.1.0.12 of web, 40 %\n"
+			    TIME("02") "  backend_share    10.1.0.12 of web, 100 %\n"
 			    TIME("03") "  quorum_lost      web: 1 of 3\n"
 			    TIME("04") "  checker_died     signal 9\n"
-			    TIME("05") "  later_kind\n");
+			    TIME("05") "  later_kind\n"
+			    TIME("06") "  backend_up       web-1 (10.1.0.11) of web, "
+				       "10 %: check\n"
+			    TIME("07") "  backend_up       web-1 (10.1.0.11) of web: "
+				       "check\n");
 }
 
 static void each_event_is_an_object_with_every_key_in_json(void **state)
@@ -61,11 +70,11 @@ static void each_event_is_an_object_with_every_key_in_json(void **state)
 		o.out,
 		"{\"seq\":1,\"time\":\"" TIME("01") "\","
 		"\"event\":\"backend_down\",\"pool\":\"web\","
-		"\"backend\":\"web-1\",\"address\":\"10.1.0.11\",\"share\":null,"
+		"\"backend\":\"web-1\",\"address\":\"10.1.0.11\",\"share\":0,"
 		"\"reason\":\"connect: Connection refused\"}\n"
 		"{\"seq\":2,\"time\":\"" TIME("02") "\","
 		"\"event\":\"backend_share\",\"pool\":\"web\","
-		"\"backend\":\"10.1.0.12\",\"address\":\"10.1.0.12\",\"share\":40,"
+		"\"backend\":\"10.1.0.12\",\"address\":\"10.1.0.12\",\"share\":100,"
 		"\"reason\":null}\n");
 }
 

@@ -45,6 +45,11 @@ int answer_list(struct writer *w, const json_t *answer, const char *key,
 		const struct field *fields, size_t n,
 		bool (*minor)(const json_t *item), struct err *err);
 
+/* The same list, checked as before, with each record's fields from `row`. */
+int answer_rows(struct writer *w, const json_t *answer, const char *key,
+		const struct field *fields, size_t n,
+		void (*row)(struct writer *w, const json_t *item), struct err *err);
+
 /* answer[key], a record whose members are not known beforehand. */
 int answer_record(struct writer *w, const json_t *answer, const char *key,
 		  struct err *err);

@@ -90,6 +90,17 @@ static const char *event_text(const json_t *event, const char *key)
 	return json_string_value(json_object_get(event, key));
 }
 
+/* None and all go without saying, when they are not what has changed. */
+static bool tells_share(const json_t *event)
+{
+	const json_t *share = json_object_get(event, "share");
+	json_int_t percent = json_integer_value(share);
+
+	return json_is_integer(share) &&
+	       ((percent > 0 && percent < 100) ||
+		strcmp(event_text(event, "event"), "backend_share") == 0);
+}
+
 /* "time  event  web-1 (10.1.0.11) of web, 40 %: reason" */
 static char *event_line(const json_t *event)
 {
@@ -114,7 +125,7 @@ static char *event_line(const json_t *event)
 		fprintf(file, " (%s)", address);
 	if (pool)
 		fprintf(file, "%s%s", backend ? " of " : "  ", pool);
-	if (json_is_integer(share))
+	if (tells_share(event))
 		fprintf(file, ", %" JSON_INTEGER_FORMAT " %%",
 			json_integer_value(share));
 	if (reason)
