@@ -7,7 +7,7 @@
 
 dir=/run/fairlead/$ID
 
-lladdr_is_new() { [[ $(fl backend show) == *02:00:00:00:00:ee* ]]; }
+lladdr_is_new() { [[ $(fl -o backend show) == *02:00:00:00:00:ee* ]]; }
 
 scripts/topology up "$ID"
 write_config 4 ipip $VIP4:80/tcp

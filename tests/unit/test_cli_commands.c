@@ -8,11 +8,21 @@
 	"\"table_size\": 65537, "                                           \
 	"\"digest\": \"0123456789abcdef\", \"backends\": 3, \"packets\": 7, " \
 	"\"bytes\": 8, \"new_flows\": 9, \"drops\": 0, "                        \
-	"\"hash\": \"source\", \"unremembered\": 5, \"quic_unknown\": 6}"
+	"\"hash\": \"source\", \"unremembered\": 5, \"quic_unknown\": 6, " \
+	"\"backends_up\": 2, \"panic\": false, \"quorum_lost\": true}"
 #define BACKEND(state, problem)                                              \
 	"{\"pool\": null, \"name\": \"web-1\", \"address\": \"10.1.0.11\", " \
 	"\"weight\": 2, \"encap\": \"ipip\", \"state\": " state              \
 	", \"next_hop\": null, \"problem\": " problem ", \"slots\": 4, "     \
+	"\"packets\": 0, \"bytes\": 0, \"new_flows\": 0, "               \
+	"\"effective\": \"down\", \"why\": \"check\", \"share\": 0, "  \
+	"\"health\": \"down\", \"health_s\": 61, \"health_reason\": "    \
+	"\"connect: timed out\", \"penalty\": 12.5, \"via\": \"vip\"}"
+/* One that no pool lists any more. */
+#define LEFT                                                                 \
+	"{\"pool\": null, \"name\": \"10.1.0.9\", \"address\": \"10.1.0.9\", " \
+	"\"weight\": 0, \"encap\": \"ipip\", \"state\": \"draining\", "   \
+	"\"next_hop\": null, \"problem\": null, \"slots\": 0, "           \
 	"\"packets\": 0, \"bytes\": 0, \"new_flows\": 0}"
 #define STATUS                                                          \
 	"{\"version\": \"0.1.0\", \"instance\": \"main\", \"pid\": 1, " \
@@ -22,6 +32,9 @@
 	"\"flows_per_cpu\": 3, \"cpus\": 2, \"flow_memory_mib\": 1.5, "  \
 	"\"vips\": 1, \"pools\": 1, \"tables\": 1, \"backends\": 3, " \
 	"\"backends_draining\": 0, \"backends_unresolved\": 0, "        \
+	"\"checked_backends\": 3, \"checks\": 2, \"checker_pid\": 7, " \
+	"\"checker_restarts\": 1, \"check_results\": 40, "            \
+	"\"state_changes\": 5, "                                      \
 	"\"changes_applied\": 1, \"changes_failed\": 0, "                \
 	"\"map_writes\": 9, \"last_plan_ms\": 0.25, "                   \
 	"\"last_build_ms\": 1.5, \"last_commit_ms\": 12.0, "            \
@@ -124,7 +137,8 @@ static void answers_are_printed_as_asked_for(void **state)
 		  "address 203.0.113.10:443/tcp pool web encap ipip "
 		  "algorithm maglev table_size 65537 digest 0123456789abcdef backends 3 "
 		  "packets 7 bytes 8 new_flows 9 drops 0 hash source "
-		  "unremembered 5 quic_unknown 6\n" },
+		  "unremembered 5 quic_unknown 6 backends_up 2 panic false "
+		  "quorum_lost true\n" },
 		{ "vip show", FAKE_OK("{\"vips\": []}"), "" },
 		{ "-j vip show", FAKE_OK("{\"vips\": [], \"later\": 1}"),
 		  "{\"vips\":[]}\n" },
@@ -133,7 +147,14 @@ static void answers_are_printed_as_asked_for(void **state)
 						     "\"no route\"") "]}"),
 		  "pool - name web-1 address 10.1.0.11 weight 2 encap ipip "
 		  "state draining slots 4 packets 0 bytes 0 new_flows 0 "
-		  "next_hop - problem \"no route\"\n" },
+		  "effective down share 0 health down health_s 61 penalty 12.500 "
+		  "via vip next_hop - problem \"no route\" why check "
+		  "health_reason \"connect: timed out\"\n" },
+		{ "-o backend show", FAKE_OK("{\"backends\": [" LEFT "]}"),
+		  "pool - name 10.1.0.9 address 10.1.0.9 weight 0 encap ipip "
+		  "state draining slots 0 packets 0 bytes 0 new_flows 0 "
+		  "effective - share - health - health_s - penalty - via - "
+		  "next_hop - problem - why - health_reason -\n" },
 		{ "show counters", FAKE_OK(COUNTERS),
 		  "passed         1\n"
 		  "sent_tx        2\n"
@@ -157,7 +178,9 @@ static void answers_are_printed_as_asked_for(void **state)
 		  "interface eth0 attach native conntrack sets flows_per_cpu 3 "
 		  "cpus 2 flow_memory_mib 1.500 vips 1 "
 		  "pools 1 tables 1 backends 3 backends_draining 0 "
-		  "backends_unresolved 0 changes_applied 1 changes_failed 0 "
+		  "backends_unresolved 0 checked_backends 3 checks 2 "
+		  "checker_pid 7 checker_restarts 1 check_results 40 "
+		  "state_changes 5 changes_applied 1 changes_failed 0 "
 		  "map_writes 9 last_plan_ms 0.250 last_build_ms 1.500 "
 		  "last_commit_ms 12.000 last_error -\n" },
 		{ "apply /dev/null",
@@ -232,6 +255,8 @@ static void an_answer_with_holes_is_an_error_and_prints_nothing(void **state)
 		{ "backend show",
 		  FAKE_OK("{\"backends\": [" BACKEND("7", "null") "]}"),
 		  "backends[0]: 'state' is not a string" },
+		{ "-j backend show", FAKE_OK("{\"backends\": [{}]}"),
+		  "backends[0]: 'pool' is missing" },
 		{ "show status", FAKE_OK("{}"), "'version' is missing" },
 		{ "-o show counters", FAKE_OK("{\"passed\": \"1\"}"),
 		  "'passed' is not an integer" },
@@ -306,7 +331,12 @@ static void usage_errors_go_to_stderr_with_status_64(void **state)
 		{ "backend add V B weight -1", "unknown option '-1': expected --json" },
 		{ "backend add V B --weight 3",
 		  "'--weight' has no dashes in 'backend add': weight NUMBER" },
-		{ "vip show -a", "'vip show' has no option --all" },
+		{ "vip del V -a", "'vip del' has no option --all" },
+		{ "flow flush --vip V --dry-run", "'flow flush' has no option --dry-run" },
+		{ "flow flush --vip V -a", "'flow flush' has no option --all" },
+		{ "show flows -n", "'show flows' has no option --dry-run" },
+		{ "table plan -n", "'table plan' has no option --dry-run" },
+		{ "backend-setup -n", "'backend-setup' has no option --dry-run" },
 		{ "vip add", "Try: fairlead vip add --help" },
 		{ "vip set V", "Try: fairlead vip set --help" },
 		{ "apply", "'apply': FILE is missing" },

@@ -126,7 +126,9 @@ static void every_exit_status_is_in_the_manual(void **state)
 {
 	static const int statuses[] = { EXIT_OK,       EXIT_REFUSED,
 					EXIT_USAGE,    EXIT_UNAVAILABLE,
-					EXIT_PROTOCOL, EXIT_NOPERM };
+					EXIT_TIMEOUT,  EXIT_PROTOCOL,
+					EXIT_NOPERM,   EXIT_CONFIG,
+					EXIT_INTERRUPTED };
 	_cleanup_free_ char *manual = page(COMMAND_PAGE);
 
 	(void)state;
@@ -296,6 +298,11 @@ static void completion_offers_what_the_table_has(void **state)
 		{ "vip set V algorithm ''", " maglev capped ring rendezvous \n" },
 		{ "backend set V B state ''", " up drain down \n" },
 		{ "table ''", " compare plan show \n" },
+		{ "backend d", " del down drain \n" },
+		{ "backend drain T B --wa", " --wait \n" },
+		{ "backend drain --timeout 5 T B --wa", " --wait \n" },
+		{ "wa", " watch \n" },
+		{ "watch --since 1 --re", " --reconnect \n" },
 		{ "table plan --re", " --remove \n" },
 		{ "vip add V pool p en", " encap \n" },
 		{ "-j --instance x vip d", " del \n" },

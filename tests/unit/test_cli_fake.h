@@ -22,6 +22,12 @@
 struct fake {
 	char dir[64], path[96], request_path[96];
 	pid_t pid;
+	/* What it does after a reply. */
+	int late_ms;
+	const char *late; /* says this, so much later */
+	int signal;	  /* sends it to the test; 0: none */
+	int last_signal;  /* likewise, after the last reply only */
+	bool holds;	  /* stays until the client goes */
 };
 
 static void fake_say(int fd, const char *text)
@@ -38,17 +44,40 @@ static void fake_say(int fd, const char *text)
 	}
 }
 
-/* Keeps the line that comes; 0 when the client goes away first. */
+/* Keeps the line that comes, after those before it; 0 when the client goes away first. */
 static int fake_listen(const struct fake *f, int fd)
 {
-	FILE *in = fdopen(dup(fd), "r"), *out = fopen(f->request_path, "w");
+	FILE *in = fdopen(dup(fd), "r"), *out = fopen(f->request_path, "a");
 	int c = EOF;
 
 	while ((c = getc(in)) != EOF && c != '\n')
 		putc(c, out);
+	if (c == '\n')
+		putc(c, out);
 	fclose(out);
 	fclose(in);
 	return c == '\n';
+}
+
+/* Whatever else comes is nobody's. */
+static void fake_hold(int fd)
+{
+	char bytes[256];
+
+	while (recv(fd, bytes, sizeof(bytes), 0) > 0)
+		;
+}
+
+static void fake_after_reply(const struct fake *f, int fd)
+{
+	if (f->late) {
+		usleep(1000 * f->late_ms);
+		fake_say(fd, f->late);
+	}
+	if (f->signal)
+		kill(getppid(), f->signal);
+	if (f->holds)
+		fake_hold(fd);
 }
 
 static void fake_serve(const struct fake *f, int listener, const char *greeting,
@@ -59,17 +88,19 @@ static void fake_serve(const struct fake *f, int listener, const char *greeting,
 	if (greeting)
 		fake_say(fd, greeting);
 	if ((!greeting || *greeting) && fake_listen(f, fd)) {
-		if (reply)
+		if (reply) {
 			fake_say(fd, reply);
-		else
+			fake_after_reply(f, fd);
+		} else {
 			fake_listen(f, fd); /* silent until the client goes */
+		}
 	}
 	close(fd);
 }
 
 /*
  * No greeting: silent. An empty one: hangs up at once. No reply: silent after
- * the request. A connection for each reply; the last request is kept.
+ * the request. A connection for each reply.
  */
 static void fake_start_replies(struct fake *f, const char *greeting,
 			       const char *const *replies, size_t n)
@@ -93,6 +124,8 @@ static void fake_start_replies(struct fake *f, const char *greeting,
 		alarm(FAKE_LIFE_S);
 		for (size_t i = 0; i < n; i++)
 			fake_serve(f, listener, greeting, replies[i]);
+		if (f->last_signal)
+			kill(getppid(), f->last_signal);
 		_exit(0);
 	}
 	close(listener);
@@ -122,15 +155,29 @@ static void fake_stop(struct fake *f)
 }
 #define _cleanup_fake_ _cleanup_(fake_stop)
 
-/* What the child was asked, once it has ended. */
-static inline json_t *fake_request(struct fake *f)
+/* All that the child was asked, once it has ended: a list. */
+static inline json_t *fake_requests(struct fake *f)
 {
-	json_t *request;
+	json_t *requests = json_array(), *request;
+	FILE *file;
 
 	fake_wait(f);
-	request = json_load_file(f->request_path, 0, NULL);
-	assert_non_null(request);
-	return request;
+	file = fopen(f->request_path, "r");
+	assert_non_null(file);
+	while ((request = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL)))
+		json_array_append_new(requests, request);
+	fclose(file);
+	assert_true(json_array_size(requests) > 0);
+	return requests;
+}
+
+/* The last one. */
+static inline json_t *fake_request(struct fake *f)
+{
+	json_auto_t *requests = fake_requests(f);
+
+	return json_incref(
+		json_array_get(requests, json_array_size(requests) - 1));
 }
 
 /* The reply that says so. */

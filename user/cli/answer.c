@@ -56,29 +56,65 @@ static void write_value(struct writer *w, const char *key, const json_t *value,
 		writer_null(w, key);
 }
 
-int answer_fields(struct writer *w, const json_t *object,
-		  const struct field *fields, size_t n, struct err *err)
+int answer_check(const json_t *object, const struct field *fields, size_t n,
+		 struct err *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct field *field = &fields[i];
 		const json_t *value = json_object_get(object, field->key);
 
-		if (!value)
+		if (!value && !field->may_miss)
 			return err_set(err, -EPROTO, "'%s' is missing",
 				       field->key);
 
-		if (!json_is_null(value) && !is_kind(value, field->kind))
+		if (value && !json_is_null(value) && !is_kind(value, field->kind))
 			return err_set(err, -EPROTO, "'%s' is not %s",
 				       field->key, kind_names[field->kind]);
-
-		write_value(w, field->key, value, field);
 	}
 	return 0;
 }
 
-int answer_list(struct writer *w, const json_t *answer, const char *key,
-		const struct field *fields, size_t n,
-		bool (*minor)(const json_t *item), struct err *err)
+int answer_fields(struct writer *w, const json_t *object,
+		  const struct field *fields, size_t n, struct err *err)
+{
+	int r = answer_check(object, fields, n, err);
+
+	for (size_t i = 0; i < n && !r; i++)
+		write_value(w, fields[i].key,
+			    json_object_get(object, fields[i].key), &fields[i]);
+	return r;
+}
+
+/* How each item of a list is told. */
+struct telling {
+	const struct field *fields;
+	size_t n;
+	bool (*minor)(const json_t *item);
+	void (*row)(struct writer *w, const json_t *item); /* or NULL: fields */
+};
+
+static int write_item(struct writer *w, const json_t *item,
+		      const struct telling *t, struct err *err)
+{
+	int r = t->row ? answer_check(item, t->fields, t->n, err) : 0;
+
+	if (r < 0)
+		return r;
+
+	if (t->minor && t->minor(item))
+		writer_record_minor(w);
+	else
+		writer_record(w, NULL);
+	if (t->row)
+		t->row(w, item);
+	else
+		r = answer_fields(w, item, t->fields, t->n, err);
+	writer_close(w);
+	return r;
+}
+
+static int write_items(struct writer *w, const json_t *answer, const char *key,
+		       const struct telling *t, struct err *err)
 {
 	const json_t *list = json_object_get(answer, key);
 	size_t i;
@@ -91,22 +127,29 @@ int answer_list(struct writer *w, const json_t *answer, const char *key,
 	writer_list(w, key);
 	json_array_foreach(list, i, item)
 	{
-		int r;
-
-		if (minor && minor(item))
-			writer_record_minor(w);
-		else
-			writer_record(w, NULL);
-
-		r = answer_fields(w, item, fields, n, err);
-		if (r < 0) {
-			err_prefix(err, "%s[%zu]", key, i);
-			return r;
-		}
-		writer_close(w);
+		if (write_item(w, item, t, err) < 0)
+			return err_prefix(err, "%s[%zu]", key, i);
 	}
 	writer_close(w);
 	return 0;
+}
+
+int answer_list(struct writer *w, const json_t *answer, const char *key,
+		const struct field *fields, size_t n,
+		bool (*minor)(const json_t *item), struct err *err)
+{
+	struct telling t = {.fields = fields, .n = n, .minor = minor};
+
+	return write_items(w, answer, key, &t, err);
+}
+
+int answer_rows(struct writer *w, const json_t *answer, const char *key,
+		const struct field *fields, size_t n,
+		void (*row)(struct writer *w, const json_t *item), struct err *err)
+{
+	struct telling t = {.fields = fields, .n = n, .row = row};
+
+	return write_items(w, answer, key, &t, err);
 }
 
 /* What the writer has no shape for is shown as the JSON it came as. */

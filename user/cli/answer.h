@@ -5,7 +5,8 @@
 /*
  * From the daemon's JSON to the writer, through a list of the fields that the
  * protocol promises: a missing one, or one of another kind, is an error; one
- * that is not in the list is of a later version and left alone.
+ * that is not in the list is of a later version and left alone. Those that the
+ * daemon leaves out where they mean nothing are null then.
  */
 
 #include <jansson.h>
@@ -28,7 +29,12 @@ struct field {
 	enum field_kind kind;
 	enum tone tone;
 	const char *tone_word; /* tone only when it reads so; NULL: always */
+	bool may_miss;
 };
+
+/* Whether they are as promised. -EPROTO or 0. */
+int answer_check(const json_t *object, const struct field *fields, size_t n,
+		 struct err *err);
 
 /* The fields of one object into the record that is open. -EPROTO or 0. */
 int answer_fields(struct writer *w, const json_t *object,
@@ -38,6 +44,11 @@ int answer_fields(struct writer *w, const json_t *object,
 int answer_list(struct writer *w, const json_t *answer, const char *key,
 		const struct field *fields, size_t n,
 		bool (*minor)(const json_t *item), struct err *err);
+
+/* The same list, checked as before, with each record's fields from `row`. */
+int answer_rows(struct writer *w, const json_t *answer, const char *key,
+		const struct field *fields, size_t n,
+		void (*row)(struct writer *w, const json_t *item), struct err *err);
 
 /* answer[key], a record whose members are not known beforehand. */
 int answer_record(struct writer *w, const json_t *answer, const char *key,

@@ -150,3 +150,71 @@ int verb_parse_args(const struct verb *verb, int argc, char **argv,
 
 	return 0;
 }
+
+const struct cfg_option *cli_args_option(const struct cli_args *args,
+					 const char *key)
+{
+	for (size_t i = 0; i < args->n_options; i++) {
+		if (strcmp(args->options[i].key, key) == 0)
+			return &args->options[i];
+	}
+	return NULL;
+}
+
+/* The option at argv[*i], and its value, which may be the next word. */
+static int take_dashed(const struct verb *verb, int argc, char **argv, int *i,
+		       struct cli_args *out, struct err *err)
+{
+	char word[CLI_WORD_MAX];
+	const char *value = strchr(argv[*i], '=');
+	const struct verb_option *option;
+	int at;
+
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(argv[*i], "="),
+		 argv[*i]);
+	at = find_option(verb, word, err);
+	if (at < 0)
+		return at;
+
+	option = &verb->options[at];
+	if (cli_args_option(out, option->key))
+		return err_set(err, -EINVAL, "option '%s' stands twice",
+			       option->key);
+	if (!option->value && value)
+		return err_set(err, -EINVAL, "option '%s' takes no value",
+			       option->key);
+
+	if (value)
+		value++;
+	else if (option->value && *i + 1 < argc)
+		value = argv[++*i];
+	if (option->value && !value)
+		return err_set(err, -EINVAL, "option '%s' needs a value: %s %s",
+			       option->key, option->key, option->value);
+
+	out->options[out->n_options++] =
+		(struct cfg_option){.key = option->key, .value = value};
+	return 0;
+}
+
+int verb_parse_dashed(const struct verb *verb, int argc, char **argv,
+		      struct cli_args *out, struct err *err)
+{
+	char name[VERB_NAME_MAX];
+	char *places[CLI_POSITIONAL_MAX];
+	int n = 0, r = 0;
+
+	*out = (struct cli_args){};
+	for (int i = 0; i < argc && !r; i++) {
+		if (argv[i][0] == '-' && argv[i][1])
+			r = take_dashed(verb, argc, argv, &i, out, err);
+		else if (n < CLI_POSITIONAL_MAX)
+			places[n++] = argv[i];
+	}
+	if (!r)
+		r = take_positional(verb, n, places, out, err);
+	if (!r && n > (int)out->n_positional)
+		r = err_set(err, -EINVAL, "'%s' does not take the word '%s'",
+			    verb_name(verb, name), places[out->n_positional]);
+	return r;
+}

@@ -9,8 +9,10 @@
  */
 
 #include <jansson.h>
+#include <limits.h>
 
 #include "cli.h"
+#include "client.h"
 
 enum call_kind {
 	CALL_READ, /* the read-only socket will do */
@@ -19,10 +21,22 @@ enum call_kind {
 
 /*
  * Takes over the reference to args. The caller owns *result, an object, which
- * is written only with EXIT_OK.
+ * is written only with EXIT_OK. EXIT_INTERRUPTED comes without a sentence, and
+ * only when cli->stop is there.
  */
 int cli_call(struct cli *cli, enum call_kind kind, const char *verb,
 	     json_t *args, json_t **result);
+
+/* For who keeps a connection: where it goes. Must not be copied. */
+struct call_address {
+	char path[PATH_MAX], read_only_path[PATH_MAX];
+	struct client_address client;
+};
+
+void call_address_of(const struct cli *cli, enum call_kind kind,
+		     struct call_address *out);
+/* A failure of the client, reported. Returns the status. */
+int call_report(struct cli *cli, const char *code, const struct err *err);
 
 /* The answer to `verb` is not what the protocol says. Returns the status. */
 int cli_fail_answer(struct cli *cli, const char *verb, const struct err *err);

@@ -118,12 +118,10 @@ static int find_verb(struct cli *cli, const struct words *words, int *used)
 static int check_options(struct cli *cli, const struct words *words, int used)
 {
 	const struct verb *verb = cli->verb;
+	bool own = verb->flags & VERB_OWN_OPTIONS;
 	char name[VERB_NAME_MAX];
 
-	if (verb->flags & VERB_OWN_OPTIONS)
-		return EXIT_OK;
-
-	for (int i = used; i < words->n; i++) {
+	for (int i = used; i < words->n && !own; i++) {
 		if (options_at(words, i))
 			return cli_fail_option(cli, words->word[i]);
 	}
@@ -181,6 +179,18 @@ static int run(struct cli *cli, struct words *words)
 	return EXIT_USAGE;
 }
 
+int cli_writer_new(const struct cli *cli, struct writer **out)
+{
+	struct writer_settings settings = {
+		.form = cli->options.form,
+		.all = cli->options.all,
+		.colour = wants_colour(cli->stdout_file),
+		.width = line_width(cli->stdout_file),
+	};
+
+	return writer_new(&settings, cli->stdout_file, out);
+}
+
 /* A reader that has gone away has read enough: EPIPE is no failure. */
 static int finish(struct cli *cli)
 {
@@ -210,7 +220,6 @@ int cli_main(int argc, char **argv, FILE *stdout_file, FILE *stderr_file)
 		.connect_timeout_ms = CONNECT_TIMEOUT_MS,
 		.reply_timeout_ms = REPLY_TIMEOUT_MS,
 	};
-	struct writer_settings settings = {};
 	struct words words;
 	struct err err = {};
 	int status;
@@ -218,15 +227,12 @@ int cli_main(int argc, char **argv, FILE *stdout_file, FILE *stderr_file)
 	if (options_parse(argc - 1, argv + 1, &cli.options, &words, &err) < 0)
 		return cli_fail_usage(&cli, "%s", err.text);
 
-	settings.form = cli.options.form;
-	settings.all = cli.options.all;
-	settings.colour = wants_colour(stdout_file);
-	settings.width = line_width(stdout_file);
-	if (writer_new(&settings, stdout_file, &out) < 0)
+	if (cli_writer_new(&cli, &out) < 0)
 		return cli_fail(&cli, EXIT_REFUSED, "failed", "out of memory");
 
 	cli.out = out;
 	status = run(&cli, &words);
+	cli_end_progress(&cli);
 	if (status)
 		return status;
 

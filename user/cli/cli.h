@@ -32,12 +32,15 @@ enum cli_exit {
 	EXIT_REFUSED = 1,      /* invalid, exists, not found, failed */
 	EXIT_USAGE = EX_USAGE, /* 64: the command line is wrong */
 	EXIT_UNAVAILABLE = EX_UNAVAILABLE, /* 69: no daemon answers */
+	EXIT_TIMEOUT = EX_TEMPFAIL,	   /* 75: flows were left */
 	EXIT_PROTOCOL = EX_PROTOCOL,	   /* 76: the daemon speaks otherwise */
 	EXIT_NOPERM = EX_NOPERM,	   /* 77 */
 	EXIT_CONFIG = EX_CONFIG,	   /* 78: a file for `test` is wrong */
+	EXIT_INTERRUPTED = 130, /* as shells say it of SIGINT */
 };
 
 struct cli;
+struct client_stop;
 
 /* argv holds the words after the command's own, without the global options. */
 typedef int verb_run(struct cli *cli, int argc, char **argv);
@@ -95,6 +98,8 @@ struct cli {
 	bool no_document; /* plain text was printed instead */
 	FILE *stdout_file, *stderr_file;
 	int connect_timeout_ms, reply_timeout_ms;
+	const struct client_stop *stop; /* what ends a call; NULL: nothing */
+	bool line_is_open; /* the last progress may still be overwritten */
 };
 
 /*
@@ -116,6 +121,19 @@ int cli_fail_err(struct cli *cli, const struct err *err);
 /* A condition worth a word that stops nothing, on stderr. */
 void cli_warn(struct cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* For a command that gives one document after the other. -ENOMEM or 0. */
+int cli_writer_new(const struct cli *cli, struct writer **out);
+
+/*
+ * How far it is, on stderr: one line that is written again and again on a
+ * terminal, a line each elsewhere, and {"progress": {key: value}} for -j, -p.
+ */
+void cli_progress(struct cli *cli, const char *key, int64_t value,
+		  const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Something else is to be said, or nothing more: the last one keeps its line. */
+void cli_end_progress(struct cli *cli);
 
 /* The whole command. Writes to the two files, keeps neither. */
 int cli_main(int argc, char **argv, FILE *stdout_file, FILE *stderr_file);

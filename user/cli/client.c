@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -11,6 +12,7 @@
 
 #define BUFFER_FIRST 4096
 #define REQUEST_ID   1 /* one request a connection */
+#define NEVER_MS     INT64_MAX
 
 struct client {
 	int fd;
@@ -19,6 +21,7 @@ struct client {
 	char *buffer;
 	size_t used, size;
 	int64_t deadline_ms; /* of the line that is awaited */
+	bool streams;	     /* what comes is news, not a reply */
 };
 
 static int64_t now_ms(void)
@@ -62,12 +65,18 @@ static int went_away(const struct client *c, struct err *err)
 {
 	return err_set(err, -ENOTCONN,
 		       "fairleadd (instance '%s') closed the connection at "
-		       "'%s' before it answered",
-		       c->address->instance, c->path);
+		       "'%s'%s",
+		       c->address->instance, c->path,
+		       c->streams ? ": it has ended, or this reader is too slow"
+				  : " before it answered");
 }
 
 static int io_failed(const struct client *c, int r, struct err *err)
 {
+	/* Nobody is left who would want a sentence. */
+	if (r == -EINTR || r == -ESHUTDOWN)
+		return err_set(err, r == -EINTR ? r : -EPIPE, "stopped");
+
 	if (r == -EPIPE || r == -ECONNRESET)
 		return went_away(c, err);
 
@@ -142,13 +151,33 @@ static int connect_any(struct client *c, struct err *err)
 	return r;
 }
 
+static int time_left(const struct client *c)
+{
+	int64_t left = c->deadline_ms - now_ms();
+
+	if (c->deadline_ms == NEVER_MS)
+		return -1;
+
+	return left > 0 ? (int)left : 0;
+}
+
+/* 0; -EINTR and -ESHUTDOWN: what may end it has; -ETIMEDOUT. */
 static int wait_for(struct client *c, short events)
 {
-	for (;;) {
-		struct pollfd pfd = {.fd = c->fd, .events = events};
-		int64_t left = c->deadline_ms - now_ms();
-		int r = poll(&pfd, 1, left > 0 ? (int)left : 0);
+	const struct client_stop *stop = c->address->stop;
 
+	for (;;) {
+		struct pollfd pfds[] = {
+			{.fd = c->fd, .events = events},
+			{.fd = stop ? stop->fd : -1, .events = POLLIN},
+			{.fd = stop ? stop->reader_fd : -1},
+		};
+		int r = poll(pfds, 3, time_left(c));
+
+		if (r > 0 && pfds[1].revents)
+			return -EINTR;
+		if (r > 0 && pfds[2].revents)
+			return -ESHUTDOWN;
 		if (r > 0)
 			return 0;
 		if (r == 0)
@@ -417,4 +446,19 @@ int client_call(struct client *c, const char *verb, json_t *args,
 		return r;
 
 	return take_reply(c, reply, result, code, err);
+}
+
+int client_next(struct client *c, json_t **line, struct err *err)
+{
+	ssize_t n = 1;
+
+	c->streams = true;
+	c->deadline_ms = NEVER_MS;
+	if (c->used == 0)
+		n = receive_some(c);
+	if (n == 0)
+		return went_away(c, err);
+
+	return n < 0 ? io_failed(c, (int)n, err)
+		     : read_object(c, c->address->reply_timeout_ms, line, err);
 }

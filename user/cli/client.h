@@ -5,13 +5,16 @@
 /*
  * The client's half of the control protocol (docs/architecture.md): connect,
  * read the greeting, ask, read the reply, one line each, nothing waits for
- * ever. It trusts neither the length nor the form of what comes back.
+ * ever but who asked for news. It trusts neither the length nor the form of what comes back.
  *
  * Failures, each with its sentence:
  *   -ENOTCONN   no daemon answers, or it went away
  *   -EACCES     the socket refuses us
  *   -EPROTO     what answers does not speak this protocol
  *   -EREMOTEIO  the daemon refused the request; its code is in `code`
+ * and without one, of a client that has something to stop it:
+ *   -EINTR      it was told to stop
+ *   -EPIPE      nobody is left to read what it would tell
  */
 
 #include <jansson.h>
@@ -23,11 +26,18 @@
 #define CLIENT_LINE_MAX (64u << 20)
 #define CLIENT_CODE_MAX 32
 
+/* What ends each wait. */
+struct client_stop {
+	int fd;	       /* when it is readable; -1: nothing does */
+	int reader_fd; /* when what is written there has no reader; likewise */
+};
+
 struct client_address {
 	const char *path;
 	const char *read_only_path; /* tried when path refuses us; or NULL */
 	const char *instance;	    /* for messages */
 	int connect_timeout_ms, reply_timeout_ms;
+	const struct client_stop *stop; /* NULL: time alone ends a wait */
 };
 
 struct client;
@@ -45,5 +55,11 @@ void client_free(struct client **client);
  */
 int client_call(struct client *client, const char *verb, json_t *args,
 		json_t **result, char code[CLIENT_CODE_MAX], struct err *err);
+
+/*
+ * The next line that the daemon sends by itself, whenever that is: only a line
+ * that has begun must end within the time of a reply. The caller owns *line.
+ */
+int client_next(struct client *client, json_t **line, struct err *err);
 
 #endif

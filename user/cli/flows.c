@@ -132,8 +132,6 @@ int cmd_show_flows(struct cli *cli, int argc, char **argv)
 	struct err err = {};
 	int status;
 
-	if (cli->options.all)
-		return cli_fail_usage(cli, "'show flows' has no option --all");
 	if (flows_parse_words(flow_show_options, argc, argv, args, &err))
 		return cli_fail_usage(cli, "%s", err.text);
 	status = cli_call(cli, CALL_READ, "show.flows", json_incref(args), &result);
@@ -150,8 +148,6 @@ int cmd_flow_flush(struct cli *cli, int argc, char **argv)
 	struct err err = {};
 	int status;
 
-	if (cli->options.all)
-		return cli_fail_usage(cli, "'flow flush' has no option --all");
 	if (flows_parse_words(flow_flush_options, argc, argv, args, &err))
 		return cli_fail_usage(cli, "%s", err.text);
 	if (!json_object_size(args))

@@ -10,7 +10,7 @@ const struct option_entry option_entries[] = {
 	{'j', "json", NULL, "answer as one line of JSON"},
 	{'p', "pretty", NULL, "answer as JSON on several lines"},
 	{'o', "oneline", NULL, "answer as one line a record, key value pairs"},
-	{'a', "all", NULL, "counters: reasons that are zero, too"},
+	{'a', "all", NULL, "show what text leaves out, such as zeros"},
 	{'n', "dry-run", NULL, "apply: only say what would change"},
 	{0, "instance", "NAME", "talk to this instance (default: main)"},
 	{0, "socket", "PATH", "talk to the daemon at this socket"},

@@ -2,16 +2,26 @@
 /* What goes to stderr: failures and warnings, as text or as JSON. */
 #include <errno.h>
 #include <stdarg.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "json_text.h"
 
-#define SENTENCE_MAX 1024
+#define SENTENCE_MAX	1024
+#define COLUMNS_DEFAULT 80
 
 static bool wants_json(const struct cli *cli)
 {
 	return cli->options.form == WRITER_JSON ||
 	       cli->options.form == WRITER_JSON_PRETTY;
+}
+
+void cli_end_progress(struct cli *cli)
+{
+	if (cli->line_is_open)
+		fputc('\n', cli->stderr_file);
+	cli->line_is_open = false;
 }
 
 /* One line in either JSON form: stderr is read by the line. */
@@ -28,16 +38,35 @@ static void print_json(struct cli *cli, const char *kind, const char *code,
 	fputc('\n', cli->stderr_file);
 }
 
-/* A control character in a quoted word must not reach the terminal. */
+/*
+ * A control character in a quoted word must not reach the terminal. Not more
+ * than so many columns; returns how many were taken.
+ */
+static size_t print_plain(FILE *file, const char *text, size_t columns)
+{
+	size_t used = 0;
+
+	for (const char *c = text; *c; c++) {
+		bool control = (unsigned char)*c < 0x20 || *c == 0x7f;
+		bool inside = ((unsigned char)*c & 0xc0) == 0x80;
+		size_t width = control ? 4 : inside ? 0 : 1;
+
+		if (used + width > columns)
+			break;
+		if (control)
+			fprintf(file, "\\x%02x", (unsigned char)*c);
+		else
+			fputc(*c, file);
+		used += width;
+	}
+	return used;
+}
+
 static void print_text(struct cli *cli, const char *prefix, const char *sentence)
 {
+	cli_end_progress(cli);
 	fprintf(cli->stderr_file, "fairlead: %s", prefix);
-	for (const char *c = sentence; *c; c++) {
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			fprintf(cli->stderr_file, "\\x%02x", (unsigned char)*c);
-		else
-			fputc(*c, cli->stderr_file);
-	}
+	print_plain(cli->stderr_file, sentence, SIZE_MAX);
 	fputc('\n', cli->stderr_file);
 }
 
@@ -98,4 +127,60 @@ void cli_warn(struct cli *cli, const char *format, ...)
 		print_json(cli, "warning", "warning", sentence);
 	else
 		print_text(cli, "warning: ", sentence);
+}
+
+static void print_json_progress(struct cli *cli, const char *key, int64_t value)
+{
+	json_auto_t *object =
+		json_pack("{s:{s:I}}", "progress", key, (json_int_t)value);
+
+	json_dumpf(object, cli->stderr_file, JSON_COMPACT);
+	fputc('\n', cli->stderr_file);
+}
+
+/* Columns of the terminal that stderr is; 0: it is none. */
+static size_t terminal_columns(const struct cli *cli)
+{
+	struct winsize size;
+	int fd = fileno(cli->stderr_file);
+
+	if (fd < 0 || !isatty(fd))
+		return 0;
+
+	return ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0
+		       ? COLUMNS_DEFAULT
+		       : size.ws_col;
+}
+
+/* Over the line before, and blanks over what that was longer. */
+static void print_over(struct cli *cli, const char *sentence, size_t columns)
+{
+	static const char prefix[] = "fairlead: ";
+	size_t room = columns > sizeof(prefix) ? columns - sizeof(prefix) : 0;
+	size_t used;
+
+	fprintf(cli->stderr_file, "\r%s", prefix);
+	used = print_plain(cli->stderr_file, sentence, room);
+	fprintf(cli->stderr_file, "%*s", (int)(room - used), "");
+	fflush(cli->stderr_file);
+	cli->line_is_open = true;
+}
+
+void cli_progress(struct cli *cli, const char *key, int64_t value,
+		  const char *format, ...)
+{
+	char sentence[SENTENCE_MAX];
+	size_t columns = terminal_columns(cli);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(sentence, sizeof(sentence), format, args);
+	va_end(args);
+
+	if (wants_json(cli))
+		print_json_progress(cli, key, value);
+	else if (columns)
+		print_over(cli, sentence, columns);
+	else
+		print_text(cli, "", sentence);
 }

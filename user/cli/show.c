@@ -3,6 +3,7 @@
 #include "answer.h"
 #include "call.h"
 #include "json_text.h"
+#include "show_people.h"
 #include "verbs.h"
 
 #define N(array) (sizeof(array) / sizeof(*(array)))
@@ -11,6 +12,7 @@
 #define INTEGER(name) .key = name, .kind = FIELD_INTEGER
 #define BOOLEAN(name) .key = name, .kind = FIELD_BOOLEAN
 #define REAL(name)    .key = name, .kind = FIELD_REAL
+#define MAY_MISS      .may_miss = true
 
 static const struct field vip_fields[] = {
 	{STRING("address")},	{STRING("pool")},	 {STRING("encap")},
@@ -19,9 +21,15 @@ static const struct field vip_fields[] = {
 	{INTEGER("packets")},	 {INTEGER("bytes")}, {INTEGER("new_flows")},
 	{INTEGER("drops")},	 {STRING("hash")},   {INTEGER("unremembered")},
 	{INTEGER("quic_unknown")},
+	{INTEGER("backends_up"), MAY_MISS},
+	{BOOLEAN("panic"), MAY_MISS},
+	{BOOLEAN("quorum_lost"), MAY_MISS},
 };
 
-/* The two that hold blanks come last: what stands before them stays fixed. */
+/*
+ * Those that hold blanks come last: what stands before them stays fixed. Of one
+ * that no pool lists any more the daemon knows no health.
+ */
 static const struct field backend_fields[] = {
 	{STRING("pool")},
 	{STRING("name")},
@@ -33,8 +41,16 @@ static const struct field backend_fields[] = {
 	{INTEGER("packets")},
 	{INTEGER("bytes")},
 	{INTEGER("new_flows")},
+	{STRING("effective"), MAY_MISS, .tone = TONE_BAD, .tone_word = "down"},
+	{INTEGER("share"), MAY_MISS},
+	{STRING("health"), MAY_MISS, .tone = TONE_BAD, .tone_word = "down"},
+	{INTEGER("health_s"), MAY_MISS},
+	{REAL("penalty"), MAY_MISS},
+	{STRING("via"), MAY_MISS},
 	{STRING("next_hop")},
 	{STRING("problem"), .tone = TONE_BAD},
+	{STRING("why"), MAY_MISS},
+	{STRING("health_reason"), MAY_MISS},
 };
 
 static const struct field status_fields[] = {
@@ -56,6 +72,12 @@ static const struct field status_fields[] = {
 	{INTEGER("backends")},
 	{INTEGER("backends_draining")},
 	{INTEGER("backends_unresolved")},
+	{INTEGER("checked_backends")},
+	{INTEGER("checks")},
+	{INTEGER("checker_pid")},
+	{INTEGER("checker_restarts")},
+	{INTEGER("check_results")},
+	{INTEGER("state_changes")},
 	{INTEGER("changes_applied")},
 	{INTEGER("changes_failed")},
 	{INTEGER("map_writes")},
@@ -98,37 +120,55 @@ static json_t *one_arg(const char *key, const char *value)
 	return json_incref(args);
 }
 
-static int show_list(struct cli *cli, const char *verb, const char *arg,
-		     const char *key, const struct field *fields, size_t n)
+/* What is asked for, and how its answer is told. */
+struct listing {
+	const char *verb, *arg, *key;
+	const struct field *fields;
+	size_t n;
+	void (*row)(struct writer *w, const json_t *item); /* in tables */
+};
+
+static const struct listing vip_listing = {
+	"vip.show", "vip", "vips", vip_fields, N(vip_fields), people_vip,
+};
+
+static const struct listing backend_listing = {
+	"backend.show", "target",	   "backends",
+	backend_fields, N(backend_fields), people_backend,
+};
+
+static int show_list(struct cli *cli, const struct listing *l)
 {
+	bool table = cli->options.form == WRITER_TEXT && !cli->options.all;
 	json_auto_t *result = NULL;
 	struct err err = {};
-	int status = cli_call(cli, CALL_READ, verb,
-			      one_arg(arg, cli->args.positional[0]), &result);
+	int r, status = cli_call(cli, CALL_READ, l->verb,
+				 one_arg(l->arg, cli->args.positional[0]), &result);
 
 	if (status)
 		return status;
 
-	if (answer_list(cli->out, result, key, fields, n, NULL, &err) < 0)
-		return cli_fail_answer(cli, verb, &err);
-
-	return EXIT_OK;
+	if (table)
+		r = answer_rows(cli->out, result, l->key, l->fields, l->n,
+				l->row, &err);
+	else
+		r = answer_list(cli->out, result, l->key, l->fields, l->n, NULL,
+				&err);
+	return r < 0 ? cli_fail_answer(cli, l->verb, &err) : EXIT_OK;
 }
 
 int cmd_vip_show(struct cli *cli, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	return show_list(cli, "vip.show", "vip", "vips", vip_fields,
-			 N(vip_fields));
+	return show_list(cli, &vip_listing);
 }
 
 int cmd_backend_show(struct cli *cli, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	return show_list(cli, "backend.show", "target", "backends",
-			 backend_fields, N(backend_fields));
+	return show_list(cli, &backend_listing);
 }
 
 int cmd_show_status(struct cli *cli, int argc, char **argv)

@@ -553,8 +553,6 @@ int cmd_table_plan(struct cli *cli, int argc, char **argv)
 	struct err err = {};
 	int status;
 
-	if (cli->options.all)
-		return cli_fail_usage(cli, "'table plan' has no option --all");
 	if (request_parse(argc, argv, &request, &err) < 0)
 		return cli_fail_usage(cli, "%s", err.text);
 

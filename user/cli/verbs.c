@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "drain.h"
 #include "flows.h"
+#include "watch.h"
 #include "words.h"
 
 static const struct verb_option vip_options[] = {
@@ -87,21 +89,30 @@ const struct verb verbs[] = {
 	 VERB_SOME_OPTION},
 	{"vip", "del", "VIP", NULL, cmd_edit, "stop serving a VIP", 0},
 	{"vip", "show", "[VIP]", NULL, cmd_vip_show,
-	 "show VIPs and their counters", 0},
+	 "show VIPs and their counters", VERB_ALL},
 	{"backend", "add", "TARGET ADDRESS", backend_options, cmd_edit,
 	 "give a VIP or a pool one more backend", 0},
 	{"backend", "set", "TARGET BACKEND", backend_options, cmd_edit,
 	 "change a backend", VERB_SOME_OPTION},
 	{"backend", "del", "TARGET BACKEND", NULL, cmd_edit,
 	 "take a backend away; its connections finish", 0},
+	{"backend", "drain", "TARGET BACKEND", drain_options, cmd_backend_drain,
+	 "send it known connections only, and wait until none is left",
+	 VERB_OWN_OPTIONS},
+	{"backend", "up", "TARGET BACKEND", NULL, cmd_backend_state,
+	 "let it serve again", 0},
+	{"backend", "down", "TARGET BACKEND", NULL, cmd_backend_state,
+	 "send it nothing", 0},
 	{"backend", "show", "[TARGET]", NULL, cmd_backend_show,
-	 "show backends, next hops and counters", 0},
+	 "show backends, their health and counters", VERB_ALL},
 	{"show", "status", "", NULL, cmd_show_status,
 	 "show how the daemon and the data plane are", 0},
 	{"show", "counters", "", NULL, cmd_show_counters,
 	 "show packets sent, passed and dropped", VERB_ALL},
 	{"show", "flows", "", flow_show_options, cmd_show_flows,
 	 "show how many connections are remembered, and which", VERB_OWN_OPTIONS},
+	{"watch", NULL, "", watch_options, cmd_watch,
+	 "print what happens to backends, as it happens", VERB_OWN_OPTIONS},
 	{"flow", "flush", "", flow_flush_options, cmd_flow_flush,
 	 "forget the flows of a VIP or to a backend", VERB_OWN_OPTIONS},
 	{"table", "show", "[FILE]", NULL, cmd_table_show,

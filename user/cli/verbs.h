@@ -46,6 +46,17 @@ void verb_print_usage(const struct verb *verb, FILE *file);
 int verb_parse_args(const struct verb *verb, int argc, char **argv,
 		    struct cli_args *out, struct err *err);
 
+/*
+ * The same for a VERB_OWN_OPTIONS command whose options have dashes and may
+ * stand anywhere: "--key VALUE", "--key=VALUE", or "--key" alone, whose value
+ * is NULL in *out. Keys are whole there, with their dashes.
+ */
+int verb_parse_dashed(const struct verb *verb, int argc, char **argv,
+		      struct cli_args *out, struct err *err);
+/* The option that was given, or NULL. */
+const struct cfg_option *cli_args_option(const struct cli_args *args,
+					 const char *key);
+
 /* Handlers */
 verb_run cmd_edit;			 /* edit.c */
 verb_run cmd_vip_show, cmd_backend_show; /* show.c */
