@@ -13,7 +13,7 @@
 #include "sys/log.h"
 
 #define SAVE_MS 10000     /* how old the file may be, for want of news */
-#define SAVE_SOON_MS 1000 /* after news */
+#define SAVE_NEWS_MS 1000 /* how old at the most when there is news */
 
 uint64_t checks_now(void)
 {
@@ -281,7 +281,27 @@ static void settle_pool(struct checks *checks, struct watched_pool *pool)
 }
 
 static void arm_tick(struct checks *checks);
-static void on_save(uv_timer_t *timer);
+
+static void on_save(uv_timer_t *timer)
+{
+	struct checks *checks = timer->data;
+
+	checks->unsaved = false;
+	checks->saved = checks_now();
+	if (checks->n_checked)
+		checks_save(checks);
+	uv_timer_start(timer, on_save, SAVE_MS, 0);
+}
+
+/* At once, so that not even kill -9 loses it, unless there is news all the time. */
+static void save_news(struct checks *checks)
+{
+	uint64_t age = checks_now() - checks->saved;
+
+	uv_timer_start(&checks->save, on_save, age < SAVE_NEWS_MS ? SAVE_NEWS_MS - age : 0,
+		       0);
+}
+
 
 static void on_settle(uv_timer_t *timer)
 {
@@ -295,7 +315,7 @@ static void on_settle(uv_timer_t *timer)
 		txn_refresh(checks->daemon);
 	checks->stale = false;
 	if (checks->unsaved)
-		uv_timer_start(&checks->save, on_save, SAVE_SOON_MS, SAVE_MS);
+		save_news(checks);
 	arm_tick(checks);
 }
 
@@ -331,15 +351,6 @@ static void arm_tick(struct checks *checks)
 		return;
 	uv_update_time(&checks->daemon->loop);
 	uv_timer_start(&checks->tick, on_tick, next > now ? next - now : 1, 0);
-}
-
-static void on_save(uv_timer_t *timer)
-{
-	struct checks *checks = timer->data;
-
-	checks->unsaved = false;
-	if (checks->n_checked)
-		checks_save(checks);
 }
 
 static void on_started(void *context)

@@ -68,6 +68,7 @@ struct checks {
 	uv_timer_t tick, settle, save;
 	unsigned int closed; /* of these */
 	uint64_t results, state_changes;
+	uint64_t saved; /* when the file was written */
 	bool stale;   /* the tables have yet to follow */
 	bool unsaved; /* the file has */
 	bool loaded;
