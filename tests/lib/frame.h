@@ -17,6 +17,7 @@
 /* Room for an IPv6 packet longer than any IPv4 packet. */
 #define FRAME_MAX 66000
 #define ETH_SIZE 14
+#define ETH_FRAME_MIN 60 /* without its check sequence */
 
 /* Addresses out of the documentation ranges, RFC 5737 and RFC 3849. */
 #define CLIENT4 "198.51.100.7"
