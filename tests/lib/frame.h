@@ -51,6 +51,7 @@ struct frame_spec {
 	const char *src, *dst;
 	uint16_t sport, dport;
 	uint8_t protocol;  /* TCP */
+	bool protocol0;    /* IPv4 with protocol 0, which stands for TCP above */
 	uint8_t tcp_flags; /* TCP_ACK */
 	uint8_t tos;       /* or traffic class */
 	uint8_t options;   /* bytes of IPv4 options, a multiple of 4 */
