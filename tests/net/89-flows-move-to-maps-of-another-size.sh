@@ -10,7 +10,7 @@ started() {
 }
 
 flows() {
-	fl --json show flows "$@" | sed 's/^{"flows":\([0-9]*\),.*/\1/'
+	fl --json show flows | sed 's/^{"flows":\([0-9]*\),.*/\1/'
 }
 
 # restart LINE...: with these lines in place of those of the keys.

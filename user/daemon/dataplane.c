@@ -191,7 +191,8 @@ static void choose_mix_key(struct dataplane *dp)
 	dp->config.mix_key |= 1;
 }
 
-void dataplane_start_levels(const struct dataplane *dp, struct fairlead_bpf *skel)
+/* Of a program that is not attached yet: as many sets in use as packets have left. */
+static void start_levels(const struct dataplane *dp)
 {
 	struct flow_levels levels;
 	__u32 zero = 0;
@@ -204,7 +205,7 @@ void dataplane_start_levels(const struct dataplane *dp, struct fairlead_bpf *ske
 		return;
 	for (v6 = 0; v6 < 2; v6++)
 		if (levels.mask[v6])
-			skel->data->flow_mask[v6] = levels.mask[v6];
+			dp->skel->data->flow_mask[v6] = levels.mask[v6];
 }
 
 static void log_flow_memory(const struct dataplane *dp)
@@ -401,7 +402,7 @@ static int load(struct dataplane *dp, struct err *err)
 	rc = program_load(dp->skel, &dp->config);
 	if (rc)
 		return load_failed(rc, dp, err);
-	dataplane_start_levels(dp, dp->skel);
+	start_levels(dp);
 	return 0;
 }
 

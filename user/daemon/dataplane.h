@@ -53,9 +53,6 @@ void dataplane_pin_dir(const char *instance, char *path, size_t size);
 void dataplane_warnings(const struct dataplane *dp, const struct cfg *cfg,
 			void (*warn)(void *context, const char *text), void *context);
 
-/* Of a program that is not attached yet: as many sets in use as packets have left. */
-void dataplane_start_levels(const struct dataplane *dp, struct fairlead_bpf *skel);
-
 /* True when cfg asks for what only a newly loaded program can do. */
 bool dataplane_needs_restart(const struct dataplane *dp, const struct cfg *cfg);
 

@@ -110,21 +110,15 @@ static uint32_t ports_of(const struct flow_seen *flow)
 	return word;
 }
 
-/* As flow_mix4 and flow_mix6 in bpf/flow_set.bpf.h. */
 static uint32_t set_of(const struct migration *m, const struct flow_seen *flow)
 {
 	__u64 key = m->dp->config.mix_key, src[2], dst[2], mix;
 	uint32_t ports = ports_of(flow);
 
-	if (flow->v6) {
-		memcpy(src, &flow->src.v6, sizeof(src));
-		memcpy(dst, &flow->dst.v6, sizeof(dst));
-		mix = flow_mix(key, flow_mix(key, src[0], ports) ^ src[1],
-			       dst[0] ^ dst[1] ^ dst[1] >> 32);
-	} else {
-		mix = flow_mix(key, flow->src.v4.s_addr | (__u64)ports << 32,
-			       flow->dst.v4.s_addr);
-	}
+	memcpy(src, &flow->src.v6, sizeof(src));
+	memcpy(dst, &flow->dst.v6, sizeof(dst));
+	mix = flow->v6 ? flow_mix6(key, src, dst, ports) :
+			 flow_mix4(key, flow->src.v4.s_addr, flow->dst.v4.s_addr, ports);
 	return flow_mix_masked(mix, m->mask[flow->v6]);
 }
 
