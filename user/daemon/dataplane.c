@@ -207,13 +207,13 @@ void dataplane_start_levels(const struct dataplane *dp, struct fairlead_bpf *ske
 			skel->data->flow_mask[v6] = levels.mask[v6];
 }
 
-static void log_flow_memory(const struct dataplane *dp)
+void dataplane_log_memory(const struct dataplane *dp)
 {
 	size_t bytes = flow_maps_bytes(&dp->config);
 
-	log_info("flow maps: conntrack %s, %u flows a CPU and family, %.1f MiB a CPU, %.1f MiB for %u CPUs",
-		 flow_form_name(dp->config.flow_form), dp->config.flows_per_cpu, bytes / 0x1p20, bytes * dp->cpus / 0x1p20,
-		 dp->cpus);
+	log_notice("flow maps: conntrack %s, %u flows a CPU and family, %.1f MiB a CPU, %.1f MiB for %u CPUs",
+		   flow_form_name(dp->config.flow_form), dp->config.flows_per_cpu,
+		   bytes / 0x1p20, bytes * dp->cpus / 0x1p20, dp->cpus);
 }
 
 /*
@@ -441,8 +441,6 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 		bpffs_remove_dir(dp->pin_dir, NULL);
 	if (rc)
 		dataplane_close(dp);
-	else
-		log_flow_memory(dp);
 	return rc;
 }
 

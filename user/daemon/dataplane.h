@@ -53,6 +53,9 @@ void dataplane_pin_dir(const char *instance, char *path, size_t size);
 void dataplane_warnings(const struct dataplane *dp, const struct cfg *cfg,
 			void (*warn)(void *context, const char *text), void *context);
 
+/* How much the flow maps hold and take. */
+void dataplane_log_memory(const struct dataplane *dp);
+
 /* Of a program that is not attached yet: as many sets in use as packets have left. */
 void dataplane_start_levels(const struct dataplane *dp, struct fairlead_bpf *skel);
 

@@ -298,7 +298,7 @@ int flows_migrate(const struct dataplane *dp, const struct plan *plan, struct er
 	if (rc)
 		return err_set(err, rc, "cannot move flows to maps of another size: %s",
 			       strerror(-rc));
-	log_info("flow maps: %llu flows moved to maps of another size, %llu found no place",
-		 (unsigned long long)m.moved, (unsigned long long)m.lost);
+	log_notice("flow maps: %llu flows moved to maps of another size, %llu found no place",
+		   (unsigned long long)m.moved, (unsigned long long)m.lost);
 	return 0;
 }

@@ -228,6 +228,7 @@ int daemon_start(struct daemon *d, struct err *err)
 	start_loop(d);
 	daemon_keep_running_config(d);
 	d->started_ms = uv_now(&d->loop);
+	dataplane_log_memory(&d->dp);
 	log_notice("%s %zu VIPs on interface '%s' (%s)",
 		   d->dp.adopted ? "adopted the data plane; balancing" : "balancing",
 		   d->plan->n_vips, d->at.interface, attach_kind_name(d->at.kind));
