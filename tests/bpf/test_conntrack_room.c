@@ -321,6 +321,21 @@ static void way_that_was_emptied_is_taken_first(struct lane *lane)
 		assert_true(is_known(lane, known.client[i]));
 }
 
+/* plain_backend: BACKEND_VALID, of none; ct_holds: !ct->flow.backend. */
+static void flow_that_was_forgotten_goes_by_the_table(struct lane *lane)
+{
+	uint16_t client = 0;
+
+	open_and_confirm(lane, client);
+	world_each_flow(lane->world, lane->v6, forget, &client);
+	assert_int_equal(lane_count(lane), 0);
+	lane_table(lane, B_NEXT);
+	expect_tcp(client, TCP_ACK, B_NEXT);
+	expect_tcp(client, TCP_ACK, B_NEXT);
+	lane_expect_flags(lane, client, FLOW_GUESS | FLOW_CONFIRMED);
+	assert_int_equal(lane_count(lane), 1);
+}
+
 /* ct_place: ct->way < FLOW_WAYS. A full set is no reason to forget what is in it. */
 static void known_flows_are_chosen_again_in_their_places(struct lane *lane)
 {
@@ -355,6 +370,7 @@ int main(void)
 		LANE_RULE(closing_flow_that_is_silent_goes_before_unconfirmed_ones),
 		LANE_RULE(of_closing_flows_the_one_silent_longest_goes_first),
 		LANE_RULE(way_that_was_emptied_is_taken_first),
+		LANE_RULE(flow_that_was_forgotten_goes_by_the_table),
 		LANE_RULE(known_flows_are_chosen_again_in_their_places),
 	};
 
