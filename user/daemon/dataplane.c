@@ -100,16 +100,12 @@ static __u64 meminfo(const char *name)
 	return 0;
 }
 
-static __u32 flows_per_cpu(const struct cfg *cfg)
+static __u32 flows_per_cpu(const struct dataplane *dp, const struct cfg *cfg)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned int cpus = online > 0 ? online : 1;
 
-	if (cfg->flows_per_cpu)
-		return cfg->flows_per_cpu;
-	if (cfg->flows)
-		return cfg->flows / cpus > 1 ? cfg->flows / cpus : 1;
-	return flow_maps_default(cfg->conntrack, meminfo("MemTotal"), cpus);
+	return flow_maps_per_cpu(cfg, meminfo("MemTotal"), online > 0 ? online : 1,
+				 dp->cpus);
 }
 
 /* Before the kernel runs out: what that does to others is not ours to try. */
@@ -132,7 +128,7 @@ void dataplane_warnings(const struct dataplane *dp, const struct cfg *cfg,
 {
 	char text[160];
 
-	if (dp->config.flows_per_cpu != flows_per_cpu(cfg) ||
+	if (dp->config.flows_per_cpu != flows_per_cpu(dp, cfg) ||
 	    dp->config.flow_form != cfg->conntrack) {
 		snprintf(text, sizeof(text),
 			 "flows: the flow maps hold %u a CPU, conntrack %s, and stay so until fairleadd is restarted",
@@ -154,10 +150,10 @@ static void choose_migration(struct dataplane *dp, const struct cfg *cfg)
 	bool has_to = dp->migrates;
 	struct err err;
 
-	if (!has_to && old.flows_per_cpu == flows_per_cpu(cfg) &&
+	if (!has_to && old.flows_per_cpu == flows_per_cpu(dp, cfg) &&
 	    old.flow_form == cfg->conntrack)
 		return;
-	dp->config.flows_per_cpu = flows_per_cpu(cfg);
+	dp->config.flows_per_cpu = flows_per_cpu(dp, cfg);
 	dp->config.flow_form = cfg->conntrack;
 	dp->config.flow_set_bits = flow_maps_set_bits(dp->config.flows_per_cpu);
 	dp->migrates = true;
@@ -174,7 +170,7 @@ static int choose_flows(struct dataplane *dp, const struct cfg *cfg, struct err 
 		choose_migration(dp, cfg);
 		return 0;
 	}
-	dp->config.flows_per_cpu = flows_per_cpu(cfg);
+	dp->config.flows_per_cpu = flows_per_cpu(dp, cfg);
 	dp->config.flow_form = cfg->conntrack;
 	dp->config.flow_set_bits = flow_maps_set_bits(dp->config.flows_per_cpu);
 	return check_memory(dp, err);
@@ -208,13 +204,13 @@ static void start_levels(const struct dataplane *dp)
 			dp->skel->data->flow_mask[v6] = levels.mask[v6];
 }
 
-static void log_flow_memory(const struct dataplane *dp)
+void dataplane_log_memory(const struct dataplane *dp)
 {
 	size_t bytes = flow_maps_bytes(&dp->config);
 
-	log_info("flow maps: conntrack %s, %u flows a CPU and family, %.1f MiB a CPU, %.1f MiB for %u CPUs",
-		 flow_form_name(dp->config.flow_form), dp->config.flows_per_cpu, bytes / 0x1p20, bytes * dp->cpus / 0x1p20,
-		 dp->cpus);
+	log_notice("flow maps: conntrack %s, %u flows a CPU and family, %.1f MiB a CPU, %.1f MiB for %u CPUs",
+		   flow_form_name(dp->config.flow_form), dp->config.flows_per_cpu,
+		   bytes / 0x1p20, bytes * dp->cpus / 0x1p20, dp->cpus);
 }
 
 /*
@@ -442,8 +438,6 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 		bpffs_remove_dir(dp->pin_dir, NULL);
 	if (rc)
 		dataplane_close(dp);
-	else
-		log_flow_memory(dp);
 	return rc;
 }
 

@@ -53,6 +53,9 @@ void dataplane_pin_dir(const char *instance, char *path, size_t size);
 void dataplane_warnings(const struct dataplane *dp, const struct cfg *cfg,
 			void (*warn)(void *context, const char *text), void *context);
 
+/* How much the flow maps hold and take. */
+void dataplane_log_memory(const struct dataplane *dp);
+
 /* True when cfg asks for what only a newly loaded program can do. */
 bool dataplane_needs_restart(const struct dataplane *dp, const struct cfg *cfg);
 

@@ -83,8 +83,8 @@ static const struct plan_vip *complete(const struct migration *m, struct flow_se
 	const struct vip *found;
 
 	if (flow->by_tuple) {
-		found = vip_entries_lookup(&m->plan->entries, &flow->dst, flow->protocol,
-					   flow->dport);
+		found = vip_entries_of_flow(&m->plan->entries, &flow->dst, flow->protocol,
+					    flow->sport, flow->dport);
 		return found ? m->vips[found->id] : NULL;
 	}
 	vip = m->vips[flow->vip];
@@ -95,9 +95,14 @@ static const struct plan_vip *complete(const struct migration *m, struct flow_se
 	return vip;
 }
 
-static bool goes_into_sets(const struct migration *m, const struct plan_vip *vip)
+/* As ct_is_lru in bpf/conntrack.bpf.h. Fragments that are hashed have no ports. */
+static bool goes_into_sets(const struct migration *m, const struct plan_vip *vip,
+			   const struct flow_seen *flow)
 {
-	return m->dp->config.flow_form == FLOW_FORM_SETS &&
+	bool fragments = vip->options.flags & VIP_FRAGMENT_HASH && !flow->sport &&
+			 !flow->dport;
+
+	return m->dp->config.flow_form == FLOW_FORM_SETS && !fragments &&
 	       !(vip->options.flags & VIP_WIDE);
 }
 
@@ -216,7 +221,7 @@ static int move_one(void *context, const struct flow_seen *seen)
 
 	if (!vip || has_ended(m, &flow))
 		return FLOW_KEEP;
-	if (!goes_into_sets(m, vip))
+	if (!goes_into_sets(m, vip, &flow))
 		fits = into_lru(t, &flow);
 	else if (flow.v6)
 		fits = into_set6(&sets6[set_of(m, &flow)], &flow, vip->id);
@@ -292,7 +297,7 @@ int flows_migrate(const struct dataplane *dp, const struct plan *plan, struct er
 	if (rc)
 		return err_set(err, rc, "cannot move flows to maps of another size: %s",
 			       strerror(-rc));
-	log_info("flow maps: %llu flows moved to maps of another size, %llu found no place",
-		 (unsigned long long)m.moved, (unsigned long long)m.lost);
+	log_notice("flow maps: %llu flows moved to maps of another size, %llu found no place",
+		   (unsigned long long)m.moved, (unsigned long long)m.lost);
 	return 0;
 }
