@@ -9,7 +9,6 @@
 #include "core/cleanup.h"
 #include "ctl.h"
 #include "daemon.h"
-#include "flows_migrate.h"
 #include "dp/program.h"
 #include "sys/bpffs.h"
 #include "sys/log.h"
@@ -67,8 +66,6 @@ static int open_kernel(struct daemon *d, struct err *err)
 	if (!d->dp.adopted)
 		return plan_new(&d->plan, err);
 	rc = kernel_adopt(k, &d->plan, err);
-	if (!rc && d->dp.migrates)
-		rc = flows_migrate(&d->dp, d->plan, err);
 	return rc ? rc : seed_next_hops(d, err);
 }
 
