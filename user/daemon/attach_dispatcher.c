@@ -19,6 +19,7 @@
 
 #include "core/cleanup.h"
 #include "dp/program.h"
+#include "flow_pins.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
 
@@ -60,7 +61,7 @@ static int open_copy(const struct dataplane *dp, struct fairlead_bpf **out)
 	if (rc)
 		return rc;
 	skel->rodata->icmp_answers_max = dp->icmp_rate;
-	dataplane_start_levels(dp, skel);
+	flow_pins_start_levels(dp, skel);
 	bpf_object__for_each_map(map, skel->obj) {
 		if (bpf_map__is_internal(map))
 			continue;

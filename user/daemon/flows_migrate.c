@@ -248,17 +248,6 @@ static void choose_masks(struct migration *m)
 	}
 }
 
-static int write_levels(const struct migration *m)
-{
-	struct flow_levels levels = { .mask = { m->mask[0], m->mask[1] } };
-	const struct fairlead_bpf *skel = m->dp->skel;
-	uint32_t zero = 0;
-
-	memcpy(skel->data->flow_mask, m->mask, sizeof(m->mask));
-	return bpf_map_update_elem(bpf_map__fd(skel->maps.flow_levels), &zero, &levels,
-				   BPF_ANY) ? -errno : 0;
-}
-
 static int run(struct migration *m)
 {
 	const struct dataplane *dp = m->dp;
@@ -275,8 +264,8 @@ static int run(struct migration *m)
 	if (rc)
 		return rc;
 	choose_masks(m);
-	rc = write_levels(m);
-	return rc ? rc : flows_walk_maps(dp->old_flows, dp->cpus, move_one, m);
+	memcpy(dp->skel->data->flow_mask, m->mask, sizeof(m->mask));
+	return flows_walk_maps(dp->old_flows, dp->cpus, move_one, m);
 }
 
 int flows_migrate(const struct dataplane *dp, const struct plan *plan, struct err *err)
