@@ -28,7 +28,7 @@ struct dataplane {
 	/*
 	 * The adopted flow maps have another size or form than the configuration
 	 * wants: the program was loaded on new ones, and these are the old, until
-	 * dataplane_settle().
+	 * dataplane_settle(). See flow_pins.h.
 	 */
 	bool migrates;
 	int old_flows[FLOW_MAP__MAX];

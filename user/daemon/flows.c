@@ -198,7 +198,8 @@ int flows_forget_removed(const struct dataplane *dp, const struct plan *plan)
 		return -ENOMEM;
 	for (i = 0; i < plan->n_vips; i++)
 		used[plan->vips[i].id] = true;
-	return flows_walk(dp, forget_removed, used);
+	return dp->migrates ? flows_walk_maps(dp->old_flows, dp->cpus, forget_removed, used) :
+			      flows_walk(dp, forget_removed, used);
 }
 
 int flows_now(const struct dataplane *dp, uint32_t *tick)

@@ -11,7 +11,6 @@
 #include "ctl.h"
 #include "daemon.h"
 #include "flows.h"
-#include "flows_migrate.h"
 #include "dp/program.h"
 #include "sys/bpffs.h"
 #include "sys/log.h"
@@ -56,11 +55,8 @@ static int seed_next_hops(struct daemon *d, struct err *err)
 /* What is remembered, for a plan that may now give ids to other VIPs. */
 static int adopt_flows(struct daemon *d, struct err *err)
 {
-	int rc;
+	int rc = flows_forget_removed(&d->dp, d->plan);
 
-	if (d->dp.migrates)
-		return flows_migrate(&d->dp, d->plan, err);
-	rc = flows_forget_removed(&d->dp, d->plan);
 	return rc ? err_set(err, rc, "cannot read the flow maps: %s", strerror(-rc)) : 0;
 }
 
