@@ -315,6 +315,8 @@ static const struct scenario rows[] = {
 		.steps = {
 			{ .before = oversize_is_sent, .in = { .payload = 1441 },
 			  NEW(B_IPIP4), .oversize = true },
+			{ .in = { .payload = 1441, .tcp_flags = TCP_SYN, .sport = 40001 },
+			  NEW(B_IPIP4), .oversize = true },
 			{ .in = { .payload = 1460, .tos = 0xff }, SENT(B_IPIP4),
 			  .oversize = true },
 			{ .in = { .payload = 1440 }, SENT(B_IPIP4) },
