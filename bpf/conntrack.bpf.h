@@ -217,6 +217,22 @@ static __noinline int ct_add_lru6(const struct pkt *pkt, const struct ct *ct)
 	return 0;
 }
 
+static __noinline int ct_delete_lru4(const struct pkt *pkt, __u32 cpu)
+{
+	struct flow_key4 key = pkt->key4;
+
+	flow_lru_delete(&key, false, cpu);
+	return 0;
+}
+
+static __noinline int ct_delete_lru6(const struct pkt *pkt, __u32 cpu)
+{
+	struct flow_key6 key = pkt->key6;
+
+	flow_lru_delete(&key, true, cpu);
+	return 0;
+}
+
 /* The entry that a CPU has of the flow. */
 static __always_inline void ct_find(const struct pkt *pkt, bool v6, struct ct *ct,
 				    __u32 cpu)
@@ -498,6 +514,38 @@ static __always_inline void ct_remember(const struct pkt *pkt, bool v6, struct c
 	ct->flow.alternate = guess ? alternate : 0;
 	ct->flow.stamp = ct_stamp(pkt, v6, ct, guess ? FLOW_GUESS : 0);
 	ct_save(pkt, v6, ct);
+}
+
+/* The flow is as one that was never seen: its first packet has not left. */
+static __always_inline void ct_forget(const struct pkt *pkt, bool v6)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct ct ct = { 0 };
+	struct flow_set4 *set;
+
+	ct_find(pkt, v6, &ct, cpu);
+	set = ct.in;
+	if (set)
+		set->backend[ct.way & (FLOW_WAYS - 1)] = 0;
+	else if (ct.lru && v6)
+		ct_delete_lru6(pkt, cpu);
+	else if (ct.lru)
+		ct_delete_lru4(pkt, cpu);
+}
+
+/* Global functions, which the verifier walks once. */
+__noinline int ct_forget4(const struct pkt *pkt)
+{
+	if (pkt)
+		ct_forget(pkt, false);
+	return 0;
+}
+
+__noinline int ct_forget6(const struct pkt *pkt)
+{
+	if (pkt)
+		ct_forget(pkt, true);
+	return 0;
 }
 
 #endif

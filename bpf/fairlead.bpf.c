@@ -126,30 +126,48 @@ static __noinline int too_big6(struct xdp_md *ctx, struct pkt *pkt,
 	return icmp_too_big(ctx, pkt, backend->mtu - encap_overhead(backend, true), true);
 }
 
-/* To the backend of pkt, for its VIP. */
-static __always_inline int deliver(struct xdp_md *ctx, struct pkt *pkt, bool v6)
+/* Makes of it what leaves by *verdict; else a verdict, or minus a drop reason. */
+static __always_inline int wrap(struct xdp_md *ctx, struct pkt *pkt, bool v6,
+				int *verdict)
 {
 	const struct backend *backend = backend_get(pkt->backend_id);
-	int err, verdict;
+	int err;
 
 	if (!backend)
 		return -DROP_REASON_BACKEND_INVALID;
 	if (!(backend->flags & BACKEND_RESOLVED))
 		return -DROP_REASON_BACKEND_UNRESOLVED;
-	verdict = egress_find(ctx, backend->ifindex);
-	if (verdict < 0)
-		return verdict;
+	*verdict = egress_find(ctx, backend->ifindex);
+	if (*verdict < 0)
+		return *verdict;
 	if (pkt->fragment == FRAGMENT_FIRST && pkt->vip.id && !fragment_is_hashed(pkt))
 		fragment_note(pkt, v6);
 	err = v6 ? encap_other6(ctx, pkt, backend, false) :
 		   encap_other4(ctx, pkt, backend, false);
 	if (err == -DROP_REASON_TOO_BIG)
 		err = v6 ? too_big6(ctx, pkt, backend) : too_big4(ctx, pkt, backend);
-	if (err)
-		return err;
+	return err;
+}
 
-	stats_forwarded(pkt);
-	return verdict;
+/*
+ * To the backend of pkt, for its VIP. A flow is remembered before, but only if its
+ * packet leaves: the next one is the first that counts.
+ */
+static __always_inline int deliver(struct xdp_md *ctx, struct pkt *pkt, bool v6)
+{
+	int verdict = 0, err = wrap(ctx, pkt, v6, &verdict);
+
+	if (!err) {
+		stats_forwarded(pkt);
+		return verdict;
+	}
+	if (pkt->new_flow) {
+		if (v6)
+			ct_forget6(pkt);
+		else
+			ct_forget4(pkt);
+	}
+	return err;
 }
 
 /*
@@ -182,8 +200,10 @@ static __always_inline int assign(struct xdp_md *ctx, struct pkt *pkt, bool v6)
 		fragment_drop_ports(pkt, v6);
 	if (pkt->vip.flags & VIP_QUIC && quic_backend(ctx, pkt))
 		return 0;
-	if (known_backend(pkt, v6, &ct))
+	if (known_backend(pkt, v6, &ct)) {
+		pkt->new_flow = pkt->opens;
 		return 0;
+	}
 	pkt->new_flow = true;
 	return choose_backend(pkt, v6, &ct);
 }
@@ -360,8 +380,11 @@ static __always_inline bool is_vlan(__be16 ethertype)
 	return ethertype == bpf_htons(ETH_P_8021Q) || ethertype == bpf_htons(ETH_P_8021AD);
 }
 
-/* The VIP's id is for the drop counters. */
-static __always_inline int rare(struct xdp_md *ctx, __u32 *vip)
+/*
+ * `opens`: the entry of its flow, if there is one, is its own. The VIP's id is for
+ * the drop counters.
+ */
+static __always_inline int rare(struct xdp_md *ctx, bool opens, __u32 *vip)
 {
 	__u32 zero = 0;
 	struct pkt *pkt = bpf_map_lookup_elem(&rare_packet, &zero);
@@ -369,7 +392,9 @@ static __always_inline int rare(struct xdp_md *ctx, __u32 *vip)
 
 	if (!pkt)
 		return XDP_ABORTED;
-	verdict = finish_rare(ctx, pkt, balance_rare(ctx, pkt));
+	verdict = balance_rare(ctx, pkt);
+	pkt->opens = opens;
+	verdict = finish_rare(ctx, pkt, verdict);
 	*vip = pkt->vip.id;
 	return verdict;
 }
@@ -393,8 +418,8 @@ int fairlead(struct xdp_md *ctx)
 	else
 		verdict = is_vlan(ethertype) ? PACKET_RARE : XDP_PASS;
 
-	if (unlikely(verdict == PACKET_RARE))
-		verdict = rare(ctx, &vip);
+	if (unlikely(verdict >= PACKET_RARE))
+		verdict = rare(ctx, verdict == PACKET_RARE_OPENS, &vip);
 	if (unlikely(verdict < 0)) {
 		stats_dropped(ctx, vip, -verdict);
 		return XDP_DROP;

@@ -44,4 +44,12 @@ static __always_inline void flow_lru_add(const void *key, bool v6, __u32 cpu,
 		bpf_map_update_elem(flows, key, flow, BPF_ANY);
 }
 
+static __always_inline void flow_lru_delete(const void *key, bool v6, __u32 cpu)
+{
+	void *flows = flow_lru_map(cpu, v6);
+
+	if (flows)
+		bpf_map_delete_elem(flows, key);
+}
+
 #endif

@@ -42,12 +42,27 @@ static __always_inline void icmp_echo_reply(struct xdp_md *ctx,
 		message->check = 0xffff;
 }
 
+/*
+ * What the client's NIC put behind the packet is no part of the answer, but for
+ * what ours would put there: not every driver does so on the way that XDP sends.
+ */
+static __always_inline void icmp_cut_padding(struct xdp_md *ctx, __u32 end)
+{
+	__u32 length = bpf_xdp_get_buff_len(ctx);
+
+	if (end < ETH_ZLEN)
+		end = ETH_ZLEN;
+	if (length > end)
+		bpf_xdp_adjust_tail(ctx, (int)end - (int)length);
+}
+
 static __always_inline int icmp_echo_at(struct xdp_md *ctx, __u32 l3_off, __u32 l4_off,
 					__u32 length, bool v6)
 {
 	const __u32 ip_size = v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
 	struct icmp_headers headers = { 0 };
 	struct icmp_message message;
+	int verdict;
 
 	if (!icmp_load_headers(ctx, l3_off, &headers, v6) || l4_off < ip_size ||
 	    bpf_xdp_load_bytes(ctx, l3_off + l4_off, &message, sizeof(message)))
@@ -58,7 +73,10 @@ static __always_inline int icmp_echo_at(struct xdp_md *ctx, __u32 l3_off, __u32 
 		return -DROP_REASON_ICMP_LIMIT;
 	icmp_echo_reply(ctx, &message, l3_off + l4_off, length, v6);
 	icmp_turn(&headers, length, v6);
-	return icmp_send(ctx, l3_off, (int)ip_size - (int)l4_off, &headers, &message, v6);
+	verdict = icmp_send(ctx, l3_off, (int)ip_size - (int)l4_off, &headers, &message, v6);
+	if (verdict == XDP_TX)
+		icmp_cut_padding(ctx, l3_off + ip_size + length);
+	return verdict;
 }
 
 /* An echo request of `length` bytes, not of fragments. */

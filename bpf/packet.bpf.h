@@ -50,7 +50,8 @@ struct pkt {
 	};
 	struct vip vip; /* as it was when it was looked up; id 0: none */
 	__u16 vip_id, backend_id; /* where it goes, once that is known */
-	bool new_flow;            /* chosen by the table */
+	bool new_flow;            /* chosen by the table, and none has left before */
+	bool opens;               /* its flow was remembered on the plain way */
 	__u16 ip_len; /* of the whole IP packet, by its own header */
 	__u16 l4_off; /* of the transport header, from the start of the IP header */
 	__u8 l3_off;  /* of the IP header: 14, 18 or 22 */
@@ -67,8 +68,12 @@ struct pkt {
 	struct flow_key6 own; /* of an ICMP error, while key is what it quotes */
 };
 
-/* It may be ours, but it is not plain. No XDP action has this number. */
+/*
+ * It may be ours, but it is not plain. No XDP action has these numbers. Of the
+ * second kind is a packet whose flow was remembered when it turned out.
+ */
 #define PACKET_RARE 64
+#define PACKET_RARE_OPENS 65
 
 static __always_inline void *packet_end(const struct xdp_md *ctx)
 {

@@ -6,8 +6,9 @@
  * Most packets: no VLAN tag, no options, no fragment, TCP in the middle of a
  * connection or its SYN, or UDP, for a VIP in the sets, of a flow that is known or
  * begins, to a backend that is up and reached by a tunnel that straight code
- * builds. Anything else is PACKET_RARE: nothing of the packet has been changed, and
- * the long way in fairlead.bpf.c knows what to do, drop reasons included.
+ * builds. Anything else is PACKET_RARE or PACKET_RARE_OPENS: nothing of the packet has
+ * been changed, and the long way in fairlead.bpf.c knows what to do, drop reasons
+ * included.
  *
  * Everything is inline, and no pointer to struct pkt leaves these functions, so that
  * it lives in registers. Branches are on what is the same for most packets, never on
@@ -340,6 +341,11 @@ static __always_inline const struct backend *plain_flow_lru(struct pkt *pkt, boo
 	return plain_backend(pkt->backend_id, false);
 }
 
+static __always_inline int plain_give_up(const struct pkt *pkt)
+{
+	return pkt->new_flow ? PACKET_RARE_OPENS : PACKET_RARE;
+}
+
 static __always_inline int plain(struct xdp_md *ctx, bool v6)
 {
 	const struct backend *backend;
@@ -362,10 +368,10 @@ static __always_inline int plain(struct xdp_md *ctx, bool v6)
 		return PACKET_RARE;
 	verdict = egress_find(ctx, backend->ifindex);
 	if (verdict < 0)
-		return PACKET_RARE;
+		return plain_give_up(&pkt);
 	err = encap_packet(ctx, &pkt, backend, v6);
 	if (err == -DROP_REASON_TOO_BIG || err == -DROP_REASON_HEADROOM)
-		return PACKET_RARE;
+		return plain_give_up(&pkt);
 	if (unlikely(err))
 		return err;
 	stats_forwarded(&pkt);

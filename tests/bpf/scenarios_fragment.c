@@ -11,7 +11,8 @@
 #define FIRST(n) .fragment = 0x2000, .id = (n)
 #define MIDDLE(n) .fragment = 0x2005, .id = (n)
 #define LAST(n) .fragment = 0x000a, .id = (n)
-#define V6 .v6 = true, .extensions = "f"
+#define EXTENSIONS(list) .v6 = true, .extensions = (list)
+#define V6 EXTENSIONS("f")
 
 static void table_leads_to_next(struct world *world)
 {
@@ -78,6 +79,33 @@ static const struct scenario rows[] = {
 			{ .in = { UDP, V6, LAST(7) }, SENT(B_IPIP4) },
 			{ .in = { UDP, V6, OTHER_FLOW, FIRST(8) }, NEW(B_NEXT) },
 			{ .in = { UDP, V6, LAST(8) }, SENT(B_NEXT) },
+		},
+	},
+	{
+		"later_ip6_fragments_with_extension_headers_follow_the_first",
+		.steps = {
+			{ .in = { UDP, EXTENSIONS("hdf"), FIRST(7) }, NEW(B_IPIP4) },
+			{ .before = table_leads_to_next,
+			  .in = { UDP, EXTENSIONS("hdf"), LAST(7) }, SENT(B_IPIP4) },
+			{ .in = { UDP, EXTENSIONS("fd"), OTHER_FLOW, FIRST(8) },
+			  NEW(B_NEXT) },
+			{ .in = { UDP, EXTENSIONS("fd"), MIDDLE(8) }, SENT(B_NEXT) },
+			{ .in = { UDP, EXTENSIONS("hfad"), LAST(8) }, .tags = 1,
+			  SENT(B_NEXT) },
+			{ .in = { UDP, EXTENSIONS("fd"), LAST(7) }, SENT(B_IPIP4) },
+		},
+	},
+	{
+		"later_ip6_fragment_with_extension_headers_that_comes_first_is_unknown",
+		.steps = {
+			{ .in = { UDP, EXTENSIONS("hdf"), LAST(7) },
+			  DROPPED(FRAGMENT_UNKNOWN) },
+			{ .in = { UDP, EXTENSIONS("fd"), MIDDLE(7) },
+			  DROPPED(FRAGMENT_UNKNOWN) },
+			{ .in = { UDP, EXTENSIONS("ff"), LAST(7) },
+			  DROPPED(FRAGMENT_UNKNOWN) },
+			{ .in = { UDP, EXTENSIONS("fh"), LAST(7) },
+			  DROPPED(FRAGMENT_UNKNOWN) },
 		},
 	},
 	{
@@ -173,6 +201,30 @@ static const struct scenario rows[] = {
 			{ .in = { UDP, .v6 = true, .extensions = "hf", FIRST(8) },
 			  SENT(B_IPIP4) },
 			{ .in = { UDP, .v6 = true, OTHER_FLOW }, NEW(B_NEXT) },
+		},
+	},
+	{
+		"hashed_ip6_fragments_with_extension_headers_need_no_order",
+		.steps = {
+			{ .before = fragments_are_hashed,
+			  .in = { UDP, EXTENSIONS("hfd"), LAST(7) }, NEW(B_IPIP4) },
+			{ .before = table_leads_to_next,
+			  .in = { UDP, EXTENSIONS("hfd"), FIRST(7) }, SENT(B_IPIP4) },
+			{ .in = { UDP, EXTENSIONS("fd"), MIDDLE(8) }, SENT(B_IPIP4) },
+			{ .in = { UDP, EXTENSIONS("fd"), FIRST(8), OTHER_FLOW },
+			  SENT(B_IPIP4) },
+			{ .in = { UDP, .v6 = true, OTHER_FLOW }, NEW(B_NEXT) },
+		},
+	},
+	{
+		"protocols_0_and_44_are_not_those_of_hashed_fragments",
+		.steps = {
+			{ .before = fragments_are_hashed,
+			  .in = { .protocol0 = true, .payload = 20 }, DROPPED(NO_SERVICE) },
+			{ .in = { .protocol = IPPROTO_FRAGMENT, .payload = 20 },
+			  DROPPED(NO_SERVICE) },
+			{ .in = { .protocol = IPPROTO_FRAGMENT, .payload = 20, LAST(7) },
+			  DROPPED(NO_SERVICE) },
 		},
 	},
 	{

@@ -133,6 +133,28 @@ static const struct scenario rows[] = {
 		},
 	},
 	{
+		"echo_answer_over_ip4_has_no_padding_but_to_60_bytes",
+		.steps = {
+			{ ICMP(REQUEST4, .padding = 1), ANSWERED },
+			{ ICMP(REQUEST4, .padding = 19), ANSWERED },
+			{ ICMP(REQUEST4, .padding = 400), ANSWERED },
+			{ ICMP(REQUEST4, .payload = 17, .padding = 3), ANSWERED },
+			{ ICMP(REQUEST4, .payload = 56, .padding = 1), ANSWERED },
+			{ ICMP(REQUEST4, .payload = 2, .padding = 18), .tags = 2, ANSWERED },
+			{ ICMP(REQUEST4, .options = 40, .padding = 30), ANSWERED },
+			{ ICMP(REQUEST4, .payload = 8000, .padding = 100), ANSWERED },
+		},
+	},
+	{
+		"echo_answer_over_ip6_has_no_padding",
+		.steps = {
+			{ ICMP(REQUEST6, .padding = 1), ANSWERED },
+			{ ICMP(REQUEST6, .options = 64, .padding = 90), .tags = 1, ANSWERED },
+			{ ICMP(REQUEST6, .payload = 900, .padding = 7), .with.linear = 62,
+			  ANSWERED },
+		},
+	},
+	{
 		"echo_request_of_several_pages_is_answered",
 		.steps = {
 			{ ICMP(REQUEST4, .payload = 8000), ANSWERED },

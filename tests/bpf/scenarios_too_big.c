@@ -110,9 +110,9 @@ static const struct scenario rows[] = {
 				  .payload = 1473 },
 			  ANSWERED, .mtu = 1500 },
 			/* Of a known flow as well. */
-			{ .in = { DF, .payload = 1460 }, SENT(B_L2) },
+			{ .in = { DF, .payload = 1460 }, NEW(B_L2) },
 			{ .in = { DF, .payload = 1461 }, ANSWERED, .mtu = 1500 },
-			{ .in = { V6, .payload = 1440 }, SENT(B_L2) },
+			{ .in = { V6, .payload = 1440 }, NEW(B_L2) },
 			{ .in = { V6, .payload = 1441 }, ANSWERED, .mtu = 1500 },
 		},
 	},
@@ -136,7 +136,7 @@ static const struct scenario rows[] = {
 			  .mtu = 400 },
 			{ .in = { V6, .payload = 1221, .padding = 7 }, ANSWERED,
 			  .mtu = 1280 },
-			{ .in = { DF, .payload = 360 }, SENT(B_L2) },
+			{ .in = { DF, .payload = 360 }, NEW(B_L2) },
 		},
 	},
 	{

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <linux/bpf.h>
+#include <netinet/in.h>
+
 #include "world_lanes.h"
 
 #define CLIENT 7
@@ -370,6 +373,69 @@ static void syn_on_a_guess_makes_it_certain(struct lane *lane)
 	expect_tcp(CLIENT, TCP_ACK, B_EXACT);
 }
 
+static uint64_t new_flows(struct lane *lane)
+{
+	struct counts counts;
+
+	world_counts(lane->world, &counts);
+	return lane->v6 ? counts.vips[V_WEB6].new_flows + counts.vips[V_DNS6].new_flows :
+			  counts.vips[V_WEB4].new_flows + counts.vips[V_DNS4].new_flows;
+}
+
+static void expect_flows(struct lane *lane, unsigned int remembered, uint64_t new)
+{
+	assert_int_equal(lane_count(lane), remembered);
+	assert_int_equal(new_flows(lane), new);
+}
+
+/* What is too big is answered; `first` is a packet of the same flow that is not. */
+static void answer_then_send(struct lane *lane, struct frame_spec first,
+			     unsigned int flows)
+{
+	struct frame_spec too_big = first;
+
+	too_big.fragment = 0x4000;
+	too_big.payload = 1470;
+	assert_int_equal(lane_run(lane, too_big), XDP_TX);
+	assert_int_equal(lane_run(lane, too_big), XDP_TX);
+	expect_flows(lane, flows - 1, flows - 1);
+	assert_int_equal(lane_send(lane, first), B_IPIP4);
+	expect_flows(lane, flows, flows);
+	assert_int_equal(lane_run(lane, too_big), XDP_TX);
+	expect_flows(lane, flows, flows);
+}
+
+/* deliver: ct_forget. */
+static void flow_whose_first_packets_are_too_big_is_new_when_one_leaves(struct lane *lane)
+{
+	struct frame_spec syn = { .tcp_flags = TCP_SYN, .sport = 1024 };
+	struct frame_spec ack = { .tcp_flags = TCP_ACK, .sport = 1025 };
+	struct frame_spec udp = { .protocol = IPPROTO_UDP, .dport = 53, .payload = 32 };
+
+	answer_then_send(lane, syn, 1);
+	answer_then_send(lane, ack, 2);
+	answer_then_send(lane, udp, 3);
+}
+
+/* The same; and plain: PACKET_RARE_OPENS. */
+static void flow_whose_first_packets_are_dropped_is_new_when_one_leaves(struct lane *lane)
+{
+	struct frame_spec syn = { .tcp_flags = TCP_SYN, .sport = 1024 };
+
+	lane_table(lane, B_NO_EGRESS);
+	assert_int_equal(lane_run(lane, syn), XDP_DROP);
+	assert_int_equal(lane_run(lane, syn), XDP_DROP);
+	expect_flows(lane, 0, 0);
+	lane_table(lane, B_UNRESOLVED);
+	assert_int_equal(lane_run(lane, syn), XDP_DROP);
+	expect_flows(lane, 0, 0);
+	lane_table(lane, B_IPIP4);
+	assert_int_equal(lane_send(lane, syn), B_IPIP4);
+	expect_flows(lane, 1, 1);
+	assert_int_equal(lane_send(lane, syn), B_IPIP4);
+	expect_flows(lane, 1, 1);
+}
+
 int main(void)
 {
 	static const struct lane_rule rules[] = {
@@ -395,6 +461,8 @@ int main(void)
 		LANE_RULE(guess_remains_one),
 		LANE_RULE(flow_whose_beginning_was_seen_has_no_alternate),
 		LANE_RULE(syn_on_a_guess_makes_it_certain),
+		LANE_RULE(flow_whose_first_packets_are_too_big_is_new_when_one_leaves),
+		LANE_RULE(flow_whose_first_packets_are_dropped_is_new_when_one_leaves),
 	};
 	size_t n = sizeof(rules) / sizeof(rules[0]);
 	int result = lanes_run(FLOW_FORM_SETS, WORLD_FLOWS, rules, n);

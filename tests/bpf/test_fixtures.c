@@ -233,6 +233,30 @@ static void tap_has_a_plan_and_a_line_for_each_case(void **state)
 		assert_int_equal(line[1], '#');
 }
 
+static void tap_says_when_the_run_cannot_go_on(void **state)
+{
+	_cleanup_file_ struct file f = file_with("cases:\n  - name: a\n    in: nix\n");
+	_cleanup_outcome_ struct outcome wrong =
+		fairlead_test(CONFIG "--tap %s 2> /dev/null", f.path);
+	_cleanup_outcome_ struct outcome config = fairlead_test(
+		"--config /nonexistent/c.yaml --tap examples/cases 2> /dev/null");
+	/* Without capabilities, which the kernel wants before it loads a program. */
+	_cleanup_outcome_ struct outcome refused =
+		run_line("sh -c 'setpriv --bounding-set=-all --inh-caps=-all \"$0\" test "
+			 CONFIG "--tap examples/cases 2> /dev/null'");
+	char start[128];
+
+	(void)state;
+	snprintf(start, sizeof(start), "TAP version 13\nBail out! %s:3:9: ", f.path);
+	assert_int_equal(wrong.status, 78);
+	assert_ptr_equal(strstr(wrong.text, start), wrong.text);
+	assert_int_equal(config.status, 78);
+	assert_ptr_equal(strstr(config.text, "TAP version 13\nBail out! "), config.text);
+	assert_has(&config, "/nonexistent/c.yaml");
+	assert_int_not_equal(refused.status, 0);
+	assert_ptr_equal(strstr(refused.text, "TAP version 13\nBail out! "), refused.text);
+}
+
 static void a_document_has_cases_and_failures(void **state)
 {
 	_cleanup_file_ struct file f = file_with(
@@ -449,6 +473,7 @@ int main(void)
 		cmocka_unit_test(wrong_cases_fail_and_say_how),
 		cmocka_unit_test(both_packets_stand_side_by_side),
 		cmocka_unit_test(tap_has_a_plan_and_a_line_for_each_case),
+		cmocka_unit_test(tap_says_when_the_run_cannot_go_on),
 		cmocka_unit_test(a_document_has_cases_and_failures),
 		cmocka_unit_test(what_is_recorded_passes),
 		cmocka_unit_test(what_cannot_be_written_is_a_failure),

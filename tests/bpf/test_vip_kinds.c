@@ -149,7 +149,7 @@ static uint16_t who_has(const struct kinds *kinds, const struct packet *packet, 
 	struct frame_spec spec = { .v6 = packet->dst.family == AF_INET6,
 				   .dst = addr_format(&packet->dst, dst),
 				   .dport = packet->port, .protocol = packet->protocol,
-				   .payload = 20 };
+				   .protocol0 = !packet->protocol, .payload = 20 };
 
 	return who_has_frame(kinds, &spec, verdict);
 }
@@ -215,6 +215,7 @@ static void check_table(const struct table *table)
 #define T IPPROTO_TCP
 #define U IPPROTO_UDP
 #define ESP IPPROTO_ESP
+#define FRAGMENT IPPROTO_FRAGMENT
 #define HAS(vip) vip, XDP_TX
 #define NONE NULL, XDP_DROP
 #define NOT_OURS NULL, XDP_PASS
@@ -249,6 +250,30 @@ static void any_protocol_takes_those_without_ports_too(void **state)
 		  { "198.18.0.1", U, 53, HAS("198.18.0.1:any/udp") },
 		  { "2001:db8:18::1", T, 80, HAS("[2001:db8:18::1]:any/any") },
 		  { "2001:db8:18::1", ESP, 0, HAS("[2001:db8:18::1]:any/any") } },
+	};
+
+	(void)state;
+	check_table(&table);
+}
+
+/* In IPv4 they are protocols as others, whatever stands under them in the maps. */
+static void protocols_0_and_44_are_for_any_protocol_only(void **state)
+{
+	static const struct table table = {
+		{ "198.18.0.1:any/any", "198.18.0.2:80/tcp", "198.18.0.3:any/udp",
+		  "198.18.0.16/28:any/any", "198.18.0.32/28:1-90/tcp" },
+		{ { "198.18.0.1", 0, 0, HAS("198.18.0.1:any/any") },
+		  { "198.18.0.1", FRAGMENT, 0, HAS("198.18.0.1:any/any") },
+		  { "198.18.0.2", 0, 0, NONE },
+		  { "198.18.0.2", FRAGMENT, 0, NONE },
+		  { "198.18.0.3", 0, 0, NONE },
+		  { "198.18.0.3", FRAGMENT, 0, NONE },
+		  { "198.18.0.17", 0, 0, HAS("198.18.0.16/28:any/any") },
+		  { "198.18.0.17", FRAGMENT, 0, HAS("198.18.0.16/28:any/any") },
+		  { "198.18.0.33", 0, 0, NONE },
+		  { "198.18.0.33", FRAGMENT, 0, NONE },
+		  { "198.18.0.99", 0, 0, NOT_OURS },
+		  { "198.18.0.99", FRAGMENT, 0, NOT_OURS } },
 	};
 
 	(void)state;
@@ -382,11 +407,13 @@ static struct packet random_packet(void)
 		"198.18.0.1", "198.18.0.2", "198.18.0.3", "198.18.0.7", "198.18.0.77",
 		"2001:db8:18::1", "2001:db8:18::2", "2001:db8:18::7", "2001:db8:18:9::1",
 	};
-	static const uint8_t protocols[] = { T, T, U, ESP };
-	uint8_t protocol = protocols[below(4)];
+	/* The last two are extension headers in IPv6. */
+	static const uint8_t protocols[] = { T, T, U, ESP, 0, FRAGMENT };
+	const char *dst = addresses[below(sizeof(addresses) / sizeof(*addresses))];
+	uint8_t protocol = protocols[below(strchr(dst, ':') ? 4 : 6)];
+	bool ports = protocol == T || protocol == U;
 
-	return packet_to(addresses[below(sizeof(addresses) / sizeof(*addresses))], protocol,
-			 protocol == ESP ? 0 : 78 + below(20));
+	return packet_to(dst, protocol, ports ? 78 + below(20) : 0);
 }
 
 static void random_vips_are_found_as_a_search_finds_them(void **state)
@@ -464,6 +491,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(range_takes_its_ports_and_no_other),
 		cmocka_unit_test(any_protocol_takes_those_without_ports_too),
+		cmocka_unit_test(protocols_0_and_44_are_for_any_protocol_only),
 		cmocka_unit_test(prefix_takes_every_address_in_it),
 		cmocka_unit_test(most_specific_vip_has_the_packet),
 		cmocka_unit_test(most_specific_ip6_vip_has_the_packet),

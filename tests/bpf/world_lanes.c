@@ -14,18 +14,24 @@
 #define FIRST_PORT 1024
 #define NAME_MAX_LENGTH 160
 
-enum backend_id lane_send(struct lane *lane, struct frame_spec spec)
+static struct run run;
+
+int lane_run(struct lane *lane, struct frame_spec spec)
 {
 	static const struct run_options plain;
 	static struct frame in;
-	static struct run run;
 
 	spec.v6 = lane->v6;
 	spec.tags = lane->way == WAY_LONG || (lane->way == WAY_TURNS && lane->sent % 2);
 	lane->sent++;
 	frame_build(&spec, &in);
 	world_run(lane->world, &in, &plain, &run);
-	assert_int_equal(run.verdict, XDP_TX);
+	return run.verdict;
+}
+
+enum backend_id lane_send(struct lane *lane, struct frame_spec spec)
+{
+	assert_int_equal(lane_run(lane, spec), XDP_TX);
 	return world_sent_to(&run);
 }
 

@@ -45,6 +45,8 @@ int lanes_run(enum flow_form form, uint32_t flows, const struct lane_rule *rules
 enum backend_id lane_tcp(struct lane *lane, uint16_t client, uint8_t flags);
 enum backend_id lane_udp(struct lane *lane, uint16_t client);
 enum backend_id lane_send(struct lane *lane, struct frame_spec spec);
+/* The verdict, whatever it is. */
+int lane_run(struct lane *lane, struct frame_spec spec);
 
 /* What this CPU has of the client's flow; false: nothing. */
 bool lane_flow(struct lane *lane, uint16_t client, struct flow *flow);

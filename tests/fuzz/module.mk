@@ -1,50 +1,45 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Fuzzers: libFuzzer comes with clang, so these are built by clang from source.
-# make fuzz-cfg [FUZZ_SECONDS=N]; what it finds is left in $(O)/tests/fuzz/.
+# Fuzzers: make fuzz-cfg [FUZZ_SECONDS=N], fuzz-ctl, fuzz-fixture, fuzz-tables. They
+# need clang's libFuzzer and are built from source; what they find is left in
+# $(O)/tests/fuzz/. The unit tests run them without it over their corpus.
 
 FUZZ_SECONDS ?= 30
-FUZZ_CFLAGS := -std=gnu11 -g -O1 -D_GNU_SOURCE -I. -Iinclude -Iuser \
+FUZZERS := cfg ctl fixture tables
+FUZZ_CORPUS_cfg := tests/fuzz/corpus_cfg
+FUZZ_CORPUS_ctl := tests/fuzz/corpus_ctl
+FUZZ_CORPUS_fixture := examples/cases
+FUZZ_CORPUS_tables := tests/fuzz/corpus_tables
+# Beside the core; what else these need the fuzzer itself stands in for.
+FUZZ_MORE_ctl := $(addprefix user/daemon/,ctl_request.c flow_query.c show.c verbs.c)
+FUZZ_CFLAGS := -std=gnu11 -g -O1 -D_GNU_SOURCE -DFAIRLEAD_VERSION='"$(VERSION)"' -I. -Iinclude -Iuser \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-FUZZ_CFG_SRC := tests/fuzz/fuzz_cfg.c $(wildcard user/core/*.c)
 
-$(O)/tests/fuzz/fuzz_cfg: $(FUZZ_CFG_SRC) $(wildcard user/core/*.h include/*.h)
-	$(say) FUZZ $@
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(FUZZ_CFLAGS) $(FUZZ_CFG_SRC) -lyaml -ljansson -lm -o $@
+define fuzzer_rules
+$(O)/tests/fuzz/fuzz_$(1): tests/fuzz/fuzz_$(1).c $(wildcard user/core/*.c) $(FUZZ_MORE_$(1)) \
+		$(wildcard user/*/*.h user/daemon/ctl.c include/*.h)
+	$$(say) FUZZ $$@
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CLANG) $$(FUZZ_CFLAGS) $$(filter %.c,$$(filter-out user/daemon/ctl.c,$$^)) \
+		-lyaml -ljansson -lm -o $$@
 
-.PHONY: fuzz-cfg
-fuzz-cfg: $(O)/tests/fuzz/fuzz_cfg
-	$(Q)mkdir -p $(O)/tests/fuzz/corpus_cfg
-	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=4096 \
-		-print_final_stats=1 -dict=tests/fuzz/cfg.dict -artifact_prefix=$(O)/tests/fuzz/cfg- \
-		$(O)/tests/fuzz/corpus_cfg tests/fuzz/corpus_cfg
+.PHONY: fuzz-$(1)
+fuzz-$(1): $(O)/tests/fuzz/fuzz_$(1)
+	$$(Q)mkdir -p $(O)/tests/fuzz/corpus_$(1)
+	$$(Q)$$< -max_total_time=$$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=4096 \
+		-print_final_stats=1 $(addprefix -dict=,$(wildcard tests/fuzz/$(1).dict)) \
+		-artifact_prefix=$(O)/tests/fuzz/$(1)- $(O)/tests/fuzz/corpus_$(1) $(FUZZ_CORPUS_$(1))
 
-FUZZ_CTL_SRC := tests/fuzz/fuzz_ctl.c $(wildcard user/core/*.c)
+$(O)/tests/fuzz/replay_$(1).o: tests/fuzz/replay.c
+	$$(say) CC $$@
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(ALL_CFLAGS) -DFUZZ_CORPUS='"$(FUZZ_CORPUS_$(1))"' -MMD -MP -c $$< -o $$@
 
-$(O)/tests/fuzz/fuzz_ctl: $(FUZZ_CTL_SRC) $(wildcard user/daemon/*.[ch] user/core/*.h include/*.h)
-	$(say) FUZZ $@
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(FUZZ_CFLAGS) -DFAIRLEAD_VERSION='"$(VERSION)"' $(FUZZ_CTL_SRC) \
-		-lyaml -ljansson -lm -o $@
+$(O)/tests/unit/test_fuzz_$(1): $(O)/tests/fuzz/replay_$(1).o $(O)/tests/fuzz/fuzz_$(1).o \
+		$(CORE) $(FUZZ_MORE_$(1):%.c=$(O)/%.o)
+	$$(say) LINK $$@
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(ALL_LDFLAGS) $$^ $$(LDLIBS) -lcmocka -lm -o $$@
+endef
+$(foreach fuzzer,$(FUZZERS),$(eval $(call fuzzer_rules,$(fuzzer))))
 
-.PHONY: fuzz-ctl
-fuzz-ctl: $(O)/tests/fuzz/fuzz_ctl
-	$(Q)mkdir -p $(O)/tests/fuzz/corpus_ctl
-	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=4096 \
-		-print_final_stats=1 -dict=tests/fuzz/ctl.dict -artifact_prefix=$(O)/tests/fuzz/ctl- \
-		$(O)/tests/fuzz/corpus_ctl tests/fuzz/corpus_ctl
-
-# make fuzz-fixture: the same for files of cases; the examples are its corpus.
-FUZZ_FIXTURE_SRC := tests/fuzz/fuzz_fixture.c $(wildcard user/core/*.c)
-
-$(O)/tests/fuzz/fuzz_fixture: $(FUZZ_FIXTURE_SRC) $(wildcard user/core/*.h include/*.h)
-	$(say) FUZZ $@
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(FUZZ_CFLAGS) $(FUZZ_FIXTURE_SRC) -lyaml -ljansson -lm -o $@
-
-.PHONY: fuzz-fixture
-fuzz-fixture: $(O)/tests/fuzz/fuzz_fixture
-	$(Q)mkdir -p $(O)/tests/fuzz/corpus_fixture
-	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=4096 \
-		-print_final_stats=1 -artifact_prefix=$(O)/tests/fuzz/fixture- \
-		$(O)/tests/fuzz/corpus_fixture examples/cases
+UNIT += $(FUZZERS:%=$(O)/tests/unit/test_fuzz_%)

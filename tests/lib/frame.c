@@ -280,7 +280,8 @@ static void build_ip6(struct writer *w, const struct frame_spec *spec,
 void frame_build(const struct frame_spec *spec, struct frame *out)
 {
 	struct writer w = { out };
-	uint8_t protocol = spec->protocol ? spec->protocol : IPPROTO_TCP;
+	uint8_t protocol = spec->protocol || spec->protocol0 ? spec->protocol :
+							       IPPROTO_TCP;
 	uint16_t ethertype = spec->v6 ? 0x86dd : 0x0800;
 
 	memset(out, 0, sizeof(*out));

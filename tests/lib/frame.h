@@ -17,6 +17,7 @@
 /* Room for an IPv6 packet longer than any IPv4 packet. */
 #define FRAME_MAX 66000
 #define ETH_SIZE 14
+#define ETH_FRAME_MIN 60 /* without its check sequence */
 
 /* Addresses out of the documentation ranges, RFC 5737 and RFC 3849. */
 #define CLIENT4 "198.51.100.7"
@@ -50,6 +51,7 @@ struct frame_spec {
 	const char *src, *dst;
 	uint16_t sport, dport;
 	uint8_t protocol;  /* TCP */
+	bool protocol0;    /* IPv4 with protocol 0, which stands for TCP above */
 	uint8_t tcp_flags; /* TCP_ACK */
 	uint8_t tos;       /* or traffic class */
 	uint8_t options;   /* bytes of IPv4 options, a multiple of 4 */

@@ -204,6 +204,15 @@ static void put_ip_back(struct frame *out, const uint8_t *ip)
 	put(out, back, 20);
 }
 
+/* What the sender's NIC has put behind the packet goes, but for what ours would. */
+static void cut_padding(struct frame *out, size_t end)
+{
+	if (end < ETH_FRAME_MIN)
+		end = ETH_FRAME_MIN;
+	if (out->size > end)
+		out->size = end;
+}
+
 void icmp_echo_answer(const struct frame *request, struct frame *out)
 {
 	const uint8_t *ip = request->data + ip_offset(request);
@@ -218,6 +227,7 @@ void icmp_echo_answer(const struct frame *request, struct frame *out)
 	put(out, ip + headers, request->size - ip_at - headers);
 	out->data[start] = ip[0] >> 4 == 6 ? 129 : 0;
 	finish(out->data + ip_at, start - ip_at, ip_length(ip) - headers);
+	cut_padding(out, start + ip_length(ip) - headers);
 }
 
 void icmp_too_big_answer(const struct frame *packet, uint16_t mtu, struct frame *out)

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # With `dispatcher: true` one program runs before the balancer and one behind it.
-# The one behind sees what is not for a VIP and nothing else; connections go on
-# when programs join and leave, and when the daemon is killed and started again;
-# --teardown takes away its own program only, and the last one leaves nothing.
+# The one behind sees what is not for a VIP and nothing else; VIPs of every kind
+# come and go; connections go on when programs join and leave, and when the daemon
+# is killed and started again; --teardown takes away its own program only, and the
+# last one leaves nothing.
 . "$(dirname "$0")/lib.sh"
 
 command -v xdp-loader > /dev/null || skip "needs xdp-loader (package xdp-tools)"
@@ -65,15 +66,28 @@ check_who_sees_what() {
 	[ "$behind" -ge 50 ] || fail "of 50 pings $behind came to the program behind"
 }
 
+# Which kinds there are the daemon writes to a variable of the program.
+check_prefix_vips() {
+	check_http_spread $in_prefix
+	fl vip del 203.0.113.0/28:80/tcp
+	http_get $in_prefix --connect-timeout 0.5 > /dev/null 2>&1 &&
+		fail "$in_prefix answers without a VIP"
+	fl vip add 203.0.113.0/28:80/tcp pool web
+	check_http_spread $in_prefix
+}
+
 scripts/topology up "$ID"
 need_dispatcher
-backends $VIP4
+in_prefix=203.0.113.9
+backends $VIP4 $in_prefix
 write_config 4 ipip $VIP4:80/tcp
 echo "dispatcher: true" >> "$RUN/fairlead.yaml"
 add_program count 10 before
 start_fairleadd
 has "$(fl --json show status)" '"attach":"dispatcher"'
 equal "chain" "count fairlead" "$(chain)"
+fl vip add 203.0.113.0/28:80/tcp pool web
+check_prefix_vips
 
 start_load $VIP4
 add_program count 90 behind
@@ -86,6 +100,7 @@ start_fairleadd
 load_goes_on
 equal "chain after the restart" "count fairlead count" "$(chain)"
 [ "$(program_id fairlead 50)" != "$first" ] || fail "the program was not replaced"
+check_prefix_vips
 stop_load
 check_who_sees_what
 

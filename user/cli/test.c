@@ -213,6 +213,15 @@ static int load_cases(struct test *t, const struct cfg *cfg, struct err *err)
 	return rc;
 }
 
+/* A reader of TAP would wait for the rest. `invalid`: what the user gave is wrong. */
+static int end_early(const struct test *t, bool invalid, const struct err *err)
+{
+	if (t->tap)
+		fprintf(t->cli->stdout_file, "Bail out! %s\n", err->text);
+	return invalid ? cli_fail(t->cli, EXIT_CONFIG, "invalid", "%s", err->text) :
+			 cli_fail_err(t->cli, err);
+}
+
 static int run_cases(struct test *t, struct trial *trial)
 {
 	struct test_report report = { .cli = t->cli, .tap = t->tap };
@@ -233,7 +242,7 @@ static int run_cases(struct test *t, struct trial *trial)
 	if (!rc)
 		return test_report_finish(&report);
 	test_report_finish(&report);
-	return cli_fail(t->cli, EXIT_CONFIG, "invalid", "%s", err.text);
+	return end_early(t, true, &err);
 }
 
 /* What is wrong with the files is told before anything needs root. */
@@ -244,14 +253,14 @@ static int run(struct test *t)
 	struct err err = {};
 	int rc = config_load(t->config, &cfg, &err);
 
+	if (t->tap)
+		fputs("TAP version 13\n", t->cli->stdout_file);
 	if (!rc)
 		rc = load_cases(t, cfg, &err);
-	if (rc == -EACCES)
-		return cli_fail_err(t->cli, &err);
 	if (rc)
-		return cli_fail(t->cli, EXIT_CONFIG, "invalid", "%s", err.text);
+		return end_early(t, rc != -EACCES, &err);
 	if (trial_open(&trial, &cfg, &err))
-		return cli_fail_err(t->cli, &err);
+		return end_early(t, false, &err);
 	return t->record ? test_record(t->cli, &trial, t->record) :
 			   run_cases(t, &trial);
 }

@@ -22,7 +22,7 @@ int test_report_open(struct test_report *r, struct err *err)
 	}
 	r->cli->no_document = true;
 	if (r->tap)
-		fprintf(r->cli->stdout_file, "TAP version 13\n1..%zu\n", r->n_cases);
+		fprintf(r->cli->stdout_file, "1..%zu\n", r->n_cases);
 	return 0;
 }
 

@@ -19,6 +19,7 @@
 
 #include "core/cleanup.h"
 #include "dp/program.h"
+#include "flow_pins.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
 
@@ -50,7 +51,11 @@ static enum xdp_attach_mode xdp_mode(enum attach_mode mode)
 	}
 }
 
-/* A second copy of the program on the same maps: libxdp loads it its own way. */
+/*
+ * A second copy of the program on the same maps: libxdp loads it its own way. What
+ * the first has in .rodata, .data and .bss are maps, too, and the daemon writes to
+ * them without a name: a copy with its own would not hear of it.
+ */
 static int open_copy(const struct dataplane *dp, struct fairlead_bpf **out)
 {
 	_cleanup_(skel_destroy_p) struct fairlead_bpf *skel = NULL;
@@ -59,11 +64,7 @@ static int open_copy(const struct dataplane *dp, struct fairlead_bpf **out)
 
 	if (rc)
 		return rc;
-	skel->rodata->icmp_answers_max = dp->icmp_rate;
-	dataplane_start_levels(dp, skel);
 	bpf_object__for_each_map(map, skel->obj) {
-		if (bpf_map__is_internal(map))
-			continue;
 		loaded = bpf_object__find_map_by_name(dp->skel->obj, bpf_map__name(map));
 		rc = bpf_map__reuse_fd(map, bpf_map__fd(loaded));
 		if (rc)

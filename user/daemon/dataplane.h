@@ -28,7 +28,7 @@ struct dataplane {
 	/*
 	 * The adopted flow maps have another size or form than the configuration
 	 * wants: the program was loaded on new ones, and these are the old, until
-	 * dataplane_settle().
+	 * dataplane_settle(). See flow_pins.h.
 	 */
 	bool migrates;
 	int old_flows[FLOW_MAP__MAX];
@@ -53,8 +53,8 @@ void dataplane_pin_dir(const char *instance, char *path, size_t size);
 void dataplane_warnings(const struct dataplane *dp, const struct cfg *cfg,
 			void (*warn)(void *context, const char *text), void *context);
 
-/* Of a program that is not attached yet: as many sets in use as packets have left. */
-void dataplane_start_levels(const struct dataplane *dp, struct fairlead_bpf *skel);
+/* How much the flow maps hold and take. */
+void dataplane_log_memory(const struct dataplane *dp);
 
 /* True when cfg asks for what only a newly loaded program can do. */
 bool dataplane_needs_restart(const struct dataplane *dp, const struct cfg *cfg);

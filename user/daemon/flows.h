@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "core/addr.h"
+#include "core/plan.h"
 #include "dataplane.h"
 #include "dp/flow_maps.h"
 
@@ -38,6 +39,12 @@ int flows_walk(const struct dataplane *dp, flows_visit *visit, void *context);
 /* The same over the maps of maps by these descriptors; -1: there is none. */
 int flows_walk_maps(const int outer[FLOW_MAP__MAX], unsigned int cpus,
 		    flows_visit *visit, void *context);
+
+/*
+ * Takes away what is remembered of VIPs that are not in the plan. Before ids are given
+ * to other VIPs: with the id they would get the flows. 0 or -errno.
+ */
+int flows_forget_removed(const struct dataplane *dp, const struct plan *plan);
 
 /* A descriptor of a CPU's inner map; -ENOENT: it has none. *entries: of it. */
 int flows_open_inner(int outer, uint32_t cpu, uint32_t *entries);

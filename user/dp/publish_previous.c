@@ -83,7 +83,7 @@ static int forget_in(const struct kernel_table *table, const bool *gone)
 
 static bool any(const bool *gone)
 {
-	return memchr(gone, true, IDS);
+	return memchr(gone, 1, IDS);
 }
 
 int publish_previous_forget(const struct kernel *k, const struct plan *plan,
