@@ -180,6 +180,67 @@ static void the_last_resort_is_up_and_whoever_the_hash_says(void **state)
 	}
 }
 
+/* Where all spares are found at once: for each slot that of a table of its own. */
+static void check_second(struct fixture *f, const struct table_params *params)
+{
+	struct set *set = &f->set;
+	_cleanup_free_ uint16_t *base = set_build(set, params);
+
+	assert_int_equal(table_build_second(params, set->backends, set->n, f->after,
+					    NULL), 0);
+	for (size_t i = 0; i < set->n; i++) {
+		uint32_t weight = set->backends[i].weight;
+		uint16_t *without;
+
+		set->backends[i].weight = 0;
+		without = set_build(set, params);
+		for (uint32_t slot = 0; slot < SIZE; slot++)
+			if (base[slot] == i)
+				assert_int_equal(f->after[slot], without[slot]);
+		set->backends[i].weight = weight;
+		free(without);
+	}
+}
+
+static void second_owners_are_those_of_the_table_without_the_first(void **state)
+{
+	static const uint32_t points[] = { 1, 3, 160 };
+	static const size_t sizes[] = { 1, 2, 3, 30 };
+	struct fixture *f = *state;
+
+	for (int weights = 0; weights < WEIGHTS__MAX; weights++)
+		for (size_t i = 0; i < 4; i++) {
+			struct table_params params = { TABLE_RENDEZVOUS, SIZE, 0, 0 };
+
+			set_fill(&f->set, &f->random, sizes[i], weights);
+			check_second(f, &params);
+			params.algorithm = TABLE_RING;
+			for (size_t p = 0; p < 3; p++) {
+				params.ring_points = points[p];
+				if (f->set.sum * points[p] < 2000000)
+					check_second(f, &params);
+			}
+		}
+}
+
+static void a_walk_through_all_slots_has_no_second_owners(void **state)
+{
+	struct table_params params = { TABLE_MAGLEV, SIZE, 0, 0 };
+	struct fixture *f = *state;
+	struct err err;
+
+	start(f, 0, 5);
+	assert_int_equal(table_build_second(&params, f->set.backends, 5, f->after, &err),
+			 -EOPNOTSUPP);
+	assert_string_equal(err.text, "maglev has no second owners of slots");
+	params.algorithm = TABLE_CAPPED;
+	assert_int_equal(table_build_second(&params, f->set.backends, 5, f->after, NULL),
+			 -EOPNOTSUPP);
+	params.size = 252;
+	assert_int_equal(table_build_second(&params, f->set.backends, 5, f->after, NULL),
+			 -EINVAL);
+}
+
 /* What is lent in part is lent to whom it would be lent were all of it. */
 static void stand_ins_are_those_of_one_that_is_down(void **state)
 {
@@ -457,6 +518,8 @@ int main(void)
 		PROPERTY(a_slot_goes_to_its_owner_where_the_hash_is_under_the_share),
 		PROPERTY(a_slot_goes_to_the_first_that_serves_it),
 		PROPERTY(the_last_resort_is_up_and_whoever_the_hash_says),
+		PROPERTY(second_owners_are_those_of_the_table_without_the_first),
+		PROPERTY(a_walk_through_all_slots_has_no_second_owners),
 		PROPERTY(stand_ins_are_those_of_one_that_is_down),
 		PROPERTY(stand_ins_serve_only_what_their_share_lets_them),
 		PROPERTY(a_growing_share_only_adds_slots),

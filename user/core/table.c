@@ -18,11 +18,13 @@ _Static_assert(TABLE_BACKENDS_MAX <= TABLE_NONE, "indices of backends");
 static const struct {
 	const char *name;
 	table_builder *build;
+	table_builder *build_second; /* NULL: no way but a table for each */
 } algorithms[] = {
-	[TABLE_MAGLEV] = { "maglev", maglev_build },
-	[TABLE_CAPPED] = { "capped", capped_build },
-	[TABLE_RING] = { "ring", ring_build },
-	[TABLE_RENDEZVOUS] = { "rendezvous", rendezvous_build },
+	[TABLE_MAGLEV] = { "maglev", maglev_build, NULL },
+	[TABLE_CAPPED] = { "capped", capped_build, NULL },
+	[TABLE_RING] = { "ring", ring_build, ring_build_second },
+	[TABLE_RENDEZVOUS] = { "rendezvous", rendezvous_build,
+			       rendezvous_build_second },
 };
 _Static_assert(sizeof(algorithms) / sizeof(algorithms[0]) == TABLE__MAX,
 	       "one row for each algorithm");
@@ -181,7 +183,7 @@ static size_t fill_members(const struct table_backend *set, size_t n,
 	return count;
 }
 
-static int build(const struct table_params *params,
+static int build(table_builder *builder, const struct table_params *params,
 		 const struct table_backend *set, size_t n,
 		 const uint16_t *order, uint16_t *slots, struct err *err)
 {
@@ -194,25 +196,26 @@ static int build(const struct table_params *params,
 
 	count = fill_members(set, n, order, members);
 	if (count)
-		return algorithms[params->algorithm].build(params, members,
-							   count, slots, err);
+		return builder(params, members, count, slots, err);
 	for (uint32_t slot = 0; slot < params->size; slot++)
 		slots[slot] = TABLE_NONE;
 	return 0;
 }
 
-int table_build(const struct table_params *params,
-		const struct table_backend *set, size_t n, uint16_t *slots,
-		struct err *err)
+static int check(const struct table_params *params,
+		 const struct table_backend *set, size_t n, struct err *err)
+{
+	int ret = check_params(params, err);
+
+	return ret ? ret : check_set(params, set, n, err);
+}
+
+static int build_sorted(table_builder *builder, const struct table_params *params,
+			const struct table_backend *set, size_t n, uint16_t *slots,
+			struct err *err)
 {
 	_cleanup_free_ uint16_t *order = NULL;
 	int ret;
-
-	ret = check_params(params, err);
-	if (!ret)
-		ret = check_set(params, set, n, err);
-	if (ret)
-		return ret;
 
 	order = malloc((n + 1) * sizeof(*order));
 	if (!order)
@@ -220,7 +223,34 @@ int table_build(const struct table_params *params,
 	ret = sort_set(set, n, order, err);
 	if (ret)
 		return ret;
-	return build(params, set, n, order, slots, err);
+	return build(builder, params, set, n, order, slots, err);
+}
+
+int table_build(const struct table_params *params,
+		const struct table_backend *set, size_t n, uint16_t *slots,
+		struct err *err)
+{
+	int ret = check(params, set, n, err);
+
+	if (ret)
+		return ret;
+	return build_sorted(algorithms[params->algorithm].build, params, set, n,
+			    slots, err);
+}
+
+int table_build_second(const struct table_params *params,
+		       const struct table_backend *set, size_t n, uint16_t *slots,
+		       struct err *err)
+{
+	int ret = check(params, set, n, err);
+
+	if (ret)
+		return ret;
+	if (!algorithms[params->algorithm].build_second)
+		return err_set(err, -EOPNOTSUPP, "%s has no second owners of slots",
+			       algorithms[params->algorithm].name);
+	return build_sorted(algorithms[params->algorithm].build_second, params, set,
+			    n, slots, err);
 }
 
 int table_build_up(const struct table_params *params,
@@ -244,7 +274,8 @@ int table_build_in_order(const struct table_params *params,
 			 const struct table_backend *set, size_t n,
 			 uint16_t *slots, struct err *err)
 {
-	return build(params, set, n, NULL, slots, err);
+	return build(algorithms[params->algorithm].build, params, set, n, NULL,
+		     slots, err);
 }
 
 /*

@@ -74,6 +74,15 @@ int table_build(const struct table_params *params,
 		const struct table_backend *set, size_t n, uint16_t *slots,
 		struct err *err);
 
+/*
+ * slots[i]: who owns slot i in the table that is built without the one that owns it
+ * (TABLE_NONE when there is no other). For algorithms in which that takes about as long
+ * as a table; for the others -EOPNOTSUPP, and no slots: they take a table for each.
+ */
+int table_build_second(const struct table_params *params,
+		       const struct table_backend *set, size_t n, uint16_t *slots,
+		       struct err *err);
+
 /* As table_build(), with every backend that is not up at weight 0. */
 int table_build_up(const struct table_params *params,
 		   const struct table_backend *set, size_t n, const bool *up,

@@ -25,6 +25,8 @@ typedef int table_builder(const struct table_params *params,
 			  const struct table_member *members, size_t n,
 			  uint16_t *slots, struct err *err);
 table_builder maglev_build, capped_build, ring_build, rendezvous_build;
+/* What table_build_second() fills; TABLE_NONE with one member. */
+table_builder ring_build_second, rendezvous_build_second;
 
 /* -E2BIG for a table that would take too long; the builders ask them, too. */
 int ring_check(const struct table_params *params, uint64_t weights, struct err *err);

@@ -19,6 +19,8 @@ struct table_overlay {
 	uint32_t *owned; /* per backend: slots in base */
 	/* per backend: stand-ins for its slots in ascending order, or NULL */
 	uint16_t **spares;
+	/* per slot: the stand-in, for algorithms that tell them all at once */
+	uint16_t *second;
 };
 
 void table_overlay_free(struct table_overlay **overlay)
@@ -30,6 +32,7 @@ void table_overlay_free(struct table_overlay **overlay)
 	for (size_t i = 0; o->spares && i < o->n; i++)
 		free(o->spares[i]);
 	free(o->spares);
+	free(o->second);
 	free(o->owned);
 	free(o->hashes);
 	free(o->base);
@@ -238,33 +241,61 @@ static void overlay(const struct table_overlay *o, const uint8_t *shares,
 	struct lay lay = { .o = o, .shares = shares };
 
 	for (uint32_t slot = 0; slot < o->params.size; slot++) {
-		uint16_t owner = o->base[slot];
+		uint16_t owner = o->base[slot], spare;
 
-		if (shares[owner] >= TABLE_SHARE_FULL)
+		if (shares[owner] >= TABLE_SHARE_FULL) {
 			slots[slot] = owner;
-		else
-			slots[slot] = stand_in(lay, slot,
-					       o->spares[owner][seen[owner]++]);
+			continue;
+		}
+		spare = o->second ? o->second[slot] : o->spares[owner][seen[owner]++];
+		slots[slot] = stand_in(lay, slot, spare);
 	}
+}
+
+static int find_second(struct table_overlay *o, struct err *err)
+{
+	_cleanup_free_ uint16_t *second = malloc(o->params.size * sizeof(*second));
+	int ret;
+
+	if (!second)
+		return err_set(err, -ENOMEM, "no memory for the spares of %u slots",
+			       o->params.size);
+	ret = table_build_second(&o->params, o->set, o->n, second, err);
+	if (!ret)
+		o->second = TAKE_PTR(second);
+	return ret;
+}
+
+/* Whoever lends slots has spares, when this returns 0. */
+static int find_all_spares(struct table_overlay *o, const uint8_t *shares,
+			   struct err *err)
+{
+	for (size_t i = 0; i < o->n && !o->second; i++) {
+		int ret;
+
+		if (shares[i] >= TABLE_SHARE_FULL || !o->owned[i] || o->spares[i])
+			continue;
+		ret = find_second(o, err);
+		if (ret == -EOPNOTSUPP)
+			ret = find_spares(o, (uint16_t)i, err);
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int lay_over(struct table_overlay *o, const uint8_t *shares,
 		    uint16_t *slots, struct err *err)
 {
 	_cleanup_free_ uint32_t *seen = calloc(o->n, sizeof(*seen));
+	int ret;
 
 	if (!seen)
 		return err_set(err, -ENOMEM, "no memory for an overlay");
-	for (size_t i = 0; i < o->n; i++) {
-		int ret = 0;
-
-		if (shares[i] < TABLE_SHARE_FULL && o->owned[i] && !o->spares[i])
-			ret = find_spares(o, (uint16_t)i, err);
-		if (ret)
-			return ret;
-	}
-	overlay(o, shares, seen, slots);
-	return 0;
+	ret = find_all_spares(o, shares, err);
+	if (!ret)
+		overlay(o, shares, seen, slots);
+	return ret;
 }
 
 int table_overlay_apply(struct table_overlay *o, const uint8_t *shares,

@@ -28,9 +28,9 @@
  * more true. So a growing share only ever takes slots to its backend, and moves
  * none between two others.
  *
- * Finding the spares of x takes one build; they are kept, size / n of them, so
- * that the next flap of x costs a pass over the slots. One backend down is
- * always overlaid. With two or more the overlay gives way to a rebuild on the
+ * Finding the spares of x takes one build, or two builds those of all for ring and
+ * rendezvous; they are kept, size / n of them, so that the next flap of x costs a
+ * pass over the slots. One backend down is always overlaid. With two or more the overlay gives way to a rebuild on the
  * up set when above 15 % of the backends are down, or when those that are down
  * own above half of the slots; part shares are then laid over that table. Only
  * share 0 counts as down here: part shares never ask for a rebuild.

@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cleanup.h"
 #include "fnv.h"
 
 #define COST_BITS 42 /* after the point; 64 * 65535 << 42 fits 64 bits */
@@ -33,6 +32,14 @@ struct choice {
 	uint64_t hash, cost; /* cost 0: not computed yet */
 	uint32_t weight;     /* 0: no choice yet */
 	uint16_t member;
+	uint16_t at; /* in the candidates */
+};
+
+/* Of a whole table; the caller frees both. */
+struct field {
+	struct candidate *candidates;
+	uint32_t *group_ends;
+	size_t n;
 };
 
 static uint64_t multiply_high(uint64_t a, uint64_t b)
@@ -121,22 +128,30 @@ static struct choice best_of_group(const struct candidate *candidates,
 		.hash = best,
 		.weight = candidates[at].weight,
 		.member = candidates[at].member,
+		.at = (uint16_t)at,
 	};
 }
 
-static uint16_t choose_member(const struct candidate *candidates, size_t n,
-			      const uint32_t *group_ends, uint32_t slot)
+/* Of all candidates but the one at `except`; field->n: of all. */
+static struct choice choose_member(const struct field *field, uint32_t slot,
+				   size_t except)
 {
 	uint64_t slot_hash = mix64(slot + GOLDEN_GAMMA);
 	struct choice best = { 0 };
 
-	for (size_t from = 0, group = 0; from < n; group++) {
-		size_t end = group_ends[group];
+	for (size_t from = 0, group = 0; from < field->n; group++) {
+		size_t end = field->group_ends[group];
+		size_t hole = except < from || except >= end ? end : except;
 
-		choose(&best, best_of_group(candidates, from, end, slot_hash));
+		if (from < hole)
+			choose(&best, best_of_group(field->candidates, from, hole,
+						    slot_hash));
+		if (hole + 1 < end)
+			choose(&best, best_of_group(field->candidates, hole + 1, end,
+						    slot_hash));
 		from = end;
 	}
-	return best.member;
+	return best;
 }
 
 /* Heaviest first, since they win most; each weight in member order. */
@@ -177,25 +192,59 @@ int rendezvous_check(const struct table_params *params, size_t n, struct err *er
 		       TABLE_RENDEZVOUS_WORK_MAX / params->size);
 }
 
-int rendezvous_build(const struct table_params *params,
+static int field_new(const struct table_params *params,
 		     const struct table_member *members, size_t n,
-		     uint16_t *slots, struct err *err)
+		     struct field *field, struct err *err)
 {
-	_cleanup_free_ struct candidate *candidates = NULL;
-	_cleanup_free_ uint32_t *group_ends = NULL;
 	int rc = rendezvous_check(params, n, err);
 
 	if (rc)
 		return rc;
 
-	candidates = malloc(n * sizeof(*candidates));
-	group_ends = malloc(n * sizeof(*group_ends));
-	if (!candidates || !group_ends)
+	field->candidates = malloc(n * sizeof(*field->candidates));
+	field->group_ends = malloc(n * sizeof(*field->group_ends));
+	field->n = n;
+	if (!field->candidates || !field->group_ends)
 		return err_set(err, -ENOMEM, "no memory for %zu backends", n);
+	fill_candidates(members, n, field->candidates, field->group_ends);
+	return 0;
+}
 
-	fill_candidates(members, n, candidates, group_ends);
+static void field_done(struct field *field)
+{
+	free(field->candidates);
+	free(field->group_ends);
+}
+
+int rendezvous_build(const struct table_params *params,
+		     const struct table_member *members, size_t n,
+		     uint16_t *slots, struct err *err)
+{
+	__attribute__((cleanup(field_done))) struct field field = { 0 };
+	int rc = field_new(params, members, n, &field, err);
+
+	if (rc)
+		return rc;
 	for (uint32_t slot = 0; slot < params->size; slot++)
-		slots[slot] = members[choose_member(candidates, n, group_ends,
-						    slot)].owner;
+		slots[slot] = members[choose_member(&field, slot, n).member].owner;
+	return 0;
+}
+
+int rendezvous_build_second(const struct table_params *params,
+			    const struct table_member *members, size_t n,
+			    uint16_t *slots, struct err *err)
+{
+	__attribute__((cleanup(field_done))) struct field field = { 0 };
+	int rc = field_new(params, members, n, &field, err);
+
+	if (rc)
+		return rc;
+	for (uint32_t slot = 0; slot < params->size; slot++) {
+		struct choice first = choose_member(&field, slot, n);
+		struct choice second = choose_member(&field, slot, first.at);
+
+		slots[slot] = second.weight ? members[second.member].owner :
+					      TABLE_NONE;
+	}
 	return 0;
 }

@@ -23,15 +23,42 @@ struct ring {
 	uint32_t size;
 	uint64_t *first; /* per slot: hash of the first point on its arc */
 	uint16_t *slots; /* and that point's owner, TABLE_NONE: no point */
+	/* The same of the first point that is not that owner's; or both NULL. */
+	uint64_t *second;
+	uint16_t *others;
 };
+
+static bool comes_first(uint64_t hash, uint16_t owner, uint64_t than)
+{
+	/* Members come by name, so an equal hash leaves the lower name. */
+	return owner == TABLE_NONE || hash < than;
+}
+
+static void ring_add_second(struct ring *ring, uint32_t slot, uint64_t hash,
+			    uint16_t owner)
+{
+	if (!ring->others ||
+	    !comes_first(hash, ring->others[slot], ring->second[slot]))
+		return;
+	ring->second[slot] = hash;
+	ring->others[slot] = owner;
+}
 
 static void ring_add_point(struct ring *ring, uint64_t hash, uint16_t owner)
 {
 	uint32_t slot = flow_hash_slot(hash, ring->size);
+	uint16_t before = ring->slots[slot];
 
-	/* Members come by name, so an equal hash leaves the lower name. */
-	if (ring->slots[slot] != TABLE_NONE && ring->first[slot] <= hash)
+	if (!comes_first(hash, before, ring->first[slot])) {
+		if (before != owner)
+			ring_add_second(ring, slot, hash, owner);
 		return;
+	}
+	/* What was first is now the first of the others. */
+	if (ring->others && before != owner) {
+		ring->second[slot] = ring->first[slot];
+		ring->others[slot] = before;
+	}
 	ring->first[slot] = hash;
 	ring->slots[slot] = owner;
 }
@@ -96,13 +123,11 @@ int ring_check(const struct table_params *params, uint64_t weights, struct err *
 		       (unsigned long long)total, TABLE_RING_TOTAL_MAX, points);
 }
 
-int ring_build(const struct table_params *params,
-	       const struct table_member *members, size_t n, uint16_t *slots,
-	       struct err *err)
+static int ring_new(const struct table_params *params,
+		    const struct table_member *members, size_t n, struct ring *ring,
+		    struct err *err)
 {
 	uint32_t points = params->ring_points ?: TABLE_RING_POINTS_DEFAULT;
-	_cleanup_free_ uint64_t *first = NULL;
-	struct ring ring = { .size = params->size, .slots = slots };
 	uint64_t weights = 0;
 	int rc;
 
@@ -112,16 +137,82 @@ int ring_build(const struct table_params *params,
 	if (rc)
 		return rc;
 
-	first = malloc(params->size * sizeof(*first));
-	if (!first)
+	ring->size = params->size;
+	ring->first = malloc(params->size * sizeof(*ring->first));
+	if (ring->others)
+		ring->second = malloc(params->size * sizeof(*ring->second));
+	if (!ring->first || (ring->others && !ring->second))
 		return err_set(err, -ENOMEM, "no memory to build a table of %u "
 			       "slots", params->size);
 
-	ring.first = first;
-	for (uint32_t slot = 0; slot < ring.size; slot++)
-		slots[slot] = TABLE_NONE;
+	for (uint32_t slot = 0; slot < ring->size; slot++) {
+		ring->slots[slot] = TABLE_NONE;
+		if (ring->others)
+			ring->others[slot] = TABLE_NONE;
+	}
 	for (size_t i = 0; i < n; i++)
-		ring_add(&ring, &members[i], (uint64_t)points * members[i].weight);
+		ring_add(ring, &members[i], (uint64_t)points * members[i].weight);
+	return 0;
+}
+
+static void ring_done(struct ring *ring)
+{
+	free(ring->first);
+	free(ring->second);
+}
+
+int ring_build(const struct table_params *params,
+	       const struct table_member *members, size_t n, uint16_t *slots,
+	       struct err *err)
+{
+	__attribute__((cleanup(ring_done))) struct ring ring = { .slots = slots };
+	int rc = ring_new(params, members, n, &ring, err);
+
+	if (rc)
+		return rc;
 	ring_fill_gaps(&ring);
+	return 0;
+}
+
+/* The first two owners from a slot on, around the ring. */
+struct pair {
+	uint16_t first, second;
+};
+
+static struct pair pair_before(const struct ring *ring, uint32_t slot, struct pair after)
+{
+	uint16_t first = ring->slots[slot], second = ring->others[slot];
+
+	if (first == TABLE_NONE)
+		return after;
+	if (second == TABLE_NONE)
+		second = after.first == first ? after.second : after.first;
+	return (struct pair){ first, second };
+}
+
+int ring_build_second(const struct table_params *params,
+		      const struct table_member *members, size_t n, uint16_t *slots,
+		      struct err *err)
+{
+	_cleanup_free_ uint16_t *firsts = malloc(params->size * sizeof(*firsts));
+	__attribute__((cleanup(ring_done))) struct ring ring = { .slots = firsts,
+								 .others = slots };
+	struct pair pair = { TABLE_NONE, TABLE_NONE };
+	int rc;
+
+	if (!firsts)
+		return err_set(err, -ENOMEM, "no memory to build a table of %u "
+			       "slots", params->size);
+	rc = ring_new(params, members, n, &ring, err);
+	if (rc)
+		return rc;
+
+	/* Once around for what the last slots see beyond the end. */
+	for (uint32_t slot = ring.size; slot-- > 0;)
+		pair = pair_before(&ring, slot, pair);
+	for (uint32_t slot = ring.size; slot-- > 0;) {
+		pair = pair_before(&ring, slot, pair);
+		slots[slot] = pair.second;
+	}
 	return 0;
 }
