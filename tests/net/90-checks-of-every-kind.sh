@@ -48,3 +48,18 @@ TIMEOUT=500 fails '"connected, but no answer within 500 ms"' http 127.0.0.1 8082
 	'"path":"/health?a=b","host":"www.example.com:81","method":"HEAD"'
 has "$(cat "$RUN/request")" $'HEAD /health?a=b HTTP/1.1\r\nHost: www.example.com:81\r\n'
 passes '"HTTP status 200"' http 127.0.0.1 8080 '"method":"HEAD"'
+
+# The mark is on the packets: with it, they are not to be routed here.
+for family in -4 -6; do
+	ip $family rule add pref 100 lookup local
+	ip $family rule add pref 50 fwmark 7 unreachable
+	ip $family rule del pref 0
+done
+for address in 127.0.0.1 ::1; do
+	for probe in "tcp $address 2525" "udp $address 5353" "icmp $address 0" "http $address 8080"; do
+		# shellcheck disable=SC2086
+		MARK=7 fails "network is unreachable" $probe
+		# shellcheck disable=SC2086
+		MARK=8 passes '"ok":true' $probe
+	done
+done

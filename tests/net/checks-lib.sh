@@ -47,6 +47,18 @@ checks() {
 		2> "$RUN/checker.log"
 }
 
+# start_checks PROBES [OPTION...]: goes on with the probes in that file; its lines are
+# in $RUN/many.log, and `stop many` ends what stands in for fairleadd.
+start_checks() {
+	local probes=$1
+
+	shift
+	"$O/tests/net/checks" 0 600 "$O/fairlead-check" "$@" < "$probes" \
+		> "$RUN/many.log" 2> "$RUN/checker.log" &
+	echo $! > "$RUN/many.pid"
+	disown $!
+}
+
 # result KIND ADDRESS PORT [MEMBERS]: of one run. CHECKER has options.
 result() {
 	# shellcheck disable=SC2086

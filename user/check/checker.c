@@ -131,6 +131,8 @@ int checker_start(struct checker *checker, bool allow_exec, struct err *err)
 	if (!rc)
 		rc = watches_open(&checker->watches, &checker->loop, err);
 	if (!rc)
+		rc = tasks_open(checker, err);
+	if (!rc)
 		rc = commands_open(checker, err);
 	if (!rc)
 		rc = channel_open(&checker->channel, checker, CHECK_WIRE_FD, err);
@@ -164,6 +166,7 @@ static void close_signal(uv_signal_t *signal)
 void checker_stop(struct checker *checker)
 {
 	free_tasks(checker);
+	tasks_close(checker);
 	commands_close(checker);
 	http_free(checker);
 	pings_free(checker);

@@ -32,6 +32,7 @@ struct http;
 struct pings;
 
 LIST_HEAD(task_list, task);
+TAILQ_HEAD(task_queue, task);
 
 struct checker {
 	uv_loop_t loop;
@@ -41,9 +42,11 @@ struct checker {
 	struct http *http;   /* NULL until the first HTTP check */
 	struct pings *pings; /* NULL until the first echo */
 	struct task_list tasks[CHECKER_BUCKETS]; /* by id */
+	struct task_queue due;
+	uv_idle_t idle; /* takes them */
 	uv_signal_t sigterm, sigint;
 	uint64_t random;
-	uint64_t complained; /* when it was last said that something is short; ms */
+	uint64_t complained; /* when it was last said that something is short; monotonic ms */
 	bool allow_exec;
 	int status; /* to exit with */
 };

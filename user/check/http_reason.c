@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Why there is no answer: of what libcurl says, in the words of other checks. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,12 +9,26 @@
 #include "reason.h"
 #include "task.h"
 
-/* "error:0A00010B:SSL routines::wrong version number", "SSL certificate problem: ..." */
+/*
+ * What matters of "error:0A00010B:SSL routines::wrong version number", "SSL certificate
+ * problem: certificate has expired" and "...:tlsv13 alert certificate required, errno 0".
+ */
+static void tls_words(const char *text, char *out, size_t size)
+{
+	const char *openssl = strstr(text, "error:");
+	const char *part = openssl ? strrchr(openssl, ':') : strchr(text, ':');
+	const char *end;
+
+	if (part && part[1])
+		text = part + (part[1] == ' ' ? 2 : 1);
+	end = strstr(text, ", errno ");
+	snprintf(out, size, "TLS: %.*s", end ? (int)(end - text) : (int)strlen(text), text);
+}
+
 static void tls_reason(const struct http_run *run, CURLcode code, char *out, size_t size)
 {
 	const struct check *check = &run->task->probe.check;
-	const char *text = run->error, *openssl = strstr(text, "error:");
-	const char *part = openssl ? strrchr(openssl, ':') : strchr(text, ':');
+	const char *text = run->error;
 
 	if (code == CURLE_SSL_CACERT_BADFILE)
 		snprintf(out, size, "TLS: cannot read certificates from %s",
@@ -25,10 +38,8 @@ static void tls_reason(const struct http_run *run, CURLcode code, char *out, siz
 			 check->cert_file ? QUOTE(check->cert_file) : "that is configured");
 	else if (strstr(text, "SSL_ERROR_SYSCALL") || strstr(text, "unexpected eof"))
 		snprintf(out, size, "TLS: the connection was closed during the handshake");
-	else if (part && part[1])
-		snprintf(out, size, "TLS: %s", part + (part[1] == ' ' ? 2 : 1));
 	else
-		snprintf(out, size, "TLS: %s", *text ? text : curl_easy_strerror(code));
+		tls_words(*text ? text : curl_easy_strerror(code), out, size);
 }
 
 static void connect_reason(const struct http_run *run, CURLcode code, char *out,
@@ -37,8 +48,12 @@ static void connect_reason(const struct http_run *run, CURLcode code, char *out,
 	long os_errno = 0;
 
 	curl_easy_getinfo(run->easy, CURLINFO_OS_ERRNO, &os_errno);
-	snprintf(out, size, "%s",
-		 os_errno ? reason_of_errno(os_errno) : curl_easy_strerror(code));
+	if (os_errno)
+		snprintf(out, size, "%s", reason_of_errno(os_errno));
+	else if (strstr(run->error, "error:")) /* an alert after the handshake */
+		tls_words(run->error, out, size);
+	else
+		snprintf(out, size, "%s", curl_easy_strerror(code));
 }
 
 /* NULL: libcurl says it itself. */

@@ -12,6 +12,7 @@
 
 #define SOON_MS 1000      /* the first run comes within that, and one that was put off */
 #define LATE_MS 100       /* a timer that is later says that this machine is slow */
+#define STARTS_A_TURN 16
 #define COMPLAIN_MS 60000 /* between two messages of the same kind */
 
 static void run(struct task *task);
@@ -22,22 +23,71 @@ static const struct prober *const probers[CHECK__MAX] = {
 	[CHECK_ICMP] = &icmp_prober,   [CHECK_EXEC] = &exec_prober,
 };
 
-static void on_turn(uv_timer_t *timer)
+static uint64_t now_ms(void)
 {
-	run(timer->data);
+	return uv_hrtime() / 1000000;
 }
 
+/*
+ * The loop's own time is of when it last woke up. It is not renewed here: timers that
+ * become due meanwhile would be called at once, and answers never be read.
+ */
 static void start_timer(struct task *task, uv_timer_cb callback, uint64_t delay)
 {
-	task->due = uv_now(&task->checker->loop) + delay;
-	uv_timer_start(&task->timer, callback, delay, 0);
+	uint64_t now = now_ms(), loop_now = uv_now(&task->checker->loop);
+
+	task->due = now + delay;
+	uv_timer_start(&task->timer, callback, delay + (now > loop_now ? now - loop_now : 0),
+		       0);
+}
+
+static void on_idle(uv_idle_t *idle)
+{
+	struct checker *checker = idle->data;
+	struct task *task;
+
+	for (int i = 0; i < STARTS_A_TURN && (task = TAILQ_FIRST(&checker->due)); i++) {
+		TAILQ_REMOVE(&checker->due, task, next);
+		run(task);
+	}
+	if (TAILQ_EMPTY(&checker->due))
+		uv_idle_stop(idle);
+}
+
+static void make_due(struct task *task)
+{
+	struct checker *checker = task->checker;
+
+	task->state = TASK_DUE;
+	TAILQ_INSERT_TAIL(&checker->due, task, next);
+	uv_idle_start(&checker->idle, on_idle);
+}
+
+static void on_turn(uv_timer_t *timer)
+{
+	make_due(timer->data);
+}
+
+int tasks_open(struct checker *checker, struct err *err)
+{
+	int rc = uv_idle_init(&checker->loop, &checker->idle);
+
+	TAILQ_INIT(&checker->due);
+	checker->idle.data = checker;
+	return rc ? err_set(err, rc, "cannot make a queue: %s", uv_strerror(rc)) : 0;
+}
+
+void tasks_close(struct checker *checker)
+{
+	if (checker->idle.data)
+		uv_close((uv_handle_t *)&checker->idle, NULL);
 }
 
 /* The run is over; its prober has nothing left of it. */
 static void stop_run(struct task *task)
 {
 	uv_timer_stop(&task->timer);
-	task->runs = false;
+	task->state = TASK_WAITS;
 	task->prober->stop(task);
 }
 
@@ -45,10 +95,10 @@ static void on_timeout(uv_timer_t *timer)
 {
 	struct task *task = timer->data;
 
-	if (uv_now(&task->checker->loop) > task->due + LATE_MS && !task->excused) {
+	if (now_ms() > task->due + LATE_MS && !task->excused) {
 		stop_run(task);
 		task->excused = true;
-		run(task);
+		make_due(task);
 		return;
 	}
 	task_fail(task, "%s within %u ms", task->prober->missing(task),
@@ -57,16 +107,14 @@ static void on_timeout(uv_timer_t *timer)
 
 static void run(struct task *task)
 {
-	task->runs = true;
+	task->state = TASK_RUNS;
 	task_go_on(task);
 	task->prober->start(task);
 }
 
 void task_go_on(struct task *task)
 {
-	/* The loop's time is of when it last woke up, and much may have run since. */
-	uv_update_time(&task->checker->loop);
-	task->began = uv_now(&task->checker->loop);
+	task->began = now_ms();
 	start_timer(task, on_timeout, task->probe.check.timeout);
 }
 
@@ -102,8 +150,10 @@ static void on_closed(uv_handle_t *handle)
 
 void task_free(struct task *task)
 {
-	if (task->runs)
+	if (task->state == TASK_RUNS)
 		stop_run(task);
+	else if (task->state == TASK_DUE)
+		TAILQ_REMOVE(&task->checker->due, task, next);
 	uv_close((uv_handle_t *)&task->timer, on_closed);
 }
 
@@ -123,7 +173,7 @@ static uint32_t pause_of(struct task *task)
 
 static void schedule(struct task *task)
 {
-	uint64_t now = uv_now(&task->checker->loop), next = task->began + pause_of(task);
+	uint64_t now = now_ms(), next = task->began + pause_of(task);
 
 	task->ran = true;
 	start_timer(task, on_turn, next > now ? next - now : 1);
@@ -145,9 +195,8 @@ static void tell(struct task *task, const struct probe_result *result)
 void task_finish(struct task *task, struct probe_result *result)
 {
 	stop_run(task);
-	uv_update_time(&task->checker->loop);
 	result->id = task->probe.id;
-	result->ms = uv_now(&task->checker->loop) - task->began;
+	result->ms = now_ms() - task->began;
 	reason_clean(result->reason);
 	tell(task, result);
 	task->excused = false;
@@ -183,11 +232,11 @@ void task_fail(struct task *task, const char *format, ...)
 static void put_off(struct task *task, const char *what, int code)
 {
 	struct checker *checker = task->checker;
-	uint64_t now = uv_now(&checker->loop);
+	uint64_t now = now_ms();
 
 	if (!checker->complained || now - checker->complained > COMPLAIN_MS) {
 		log_warn("%s: %s; putting off checks", what, reason_of_errno(-code));
-		checker->complained = now ? now : 1;
+		checker->complained = now;
 	}
 	stop_run(task);
 	start_timer(task, on_turn, 1 + checker_random(checker, SOON_MS));

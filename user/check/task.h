@@ -6,9 +6,11 @@
  * A probe at work: when it runs, for how long, and what becomes of a run. Never are
  * there two runs of one task at once.
  *
- * A run that ends by its timeout while the loop itself was late says more of this
- * machine than of the target: it is repeated, once. One that could not begin because
- * files or memory are short here is put off, and no result is told.
+ * What is due waits in a queue, of which the loop takes a few each time that it turns:
+ * however much there is to do, answers are read between, and a machine that cannot keep
+ * up checks less often. A run that ends by its timeout while the loop itself was late
+ * says more of this machine than of the target: it is repeated, once. One that could not
+ * begin because files or memory are short here is put off, and no result is told.
  */
 
 #include <stdbool.h>
@@ -39,15 +41,21 @@ extern const struct prober tcp_prober, udp_prober, http_prober, icmp_prober, exe
 
 struct task {
 	LIST_ENTRY(task) others;
+	TAILQ_ENTRY(task) next; /* of those that are due */
 	struct checker *checker;
 	struct probe probe;
 	const struct prober *prober;
 	uv_timer_t timer; /* until the next run, or until the run must be over */
-	uint64_t due;     /* of the timer; loop's ms */
-	uint64_t began;   /* of the run; loop's ms */
-	bool runs, excused, ran;
+	uint64_t due;     /* of the timer; monotonic ms, as is the next */
+	uint64_t began;   /* of the run */
+	enum { TASK_WAITS, TASK_DUE, TASK_RUNS } state;
+	bool excused, ran;
 	void *run; /* of the prober, while it runs */
 };
+
+/* The queue of those that are due. */
+int tasks_open(struct checker *checker, struct err *err);
+void tasks_close(struct checker *checker);
 
 /* Takes the check out of *probe. NULL: no memory. */
 struct task *task_new(struct checker *checker, struct probe *probe);

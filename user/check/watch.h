@@ -15,7 +15,7 @@
 
 #include "core/err.h"
 
-#define WATCH_BATCH 64
+#define WATCH_BATCH 128 /* more than runs begin in a turn of the loop */
 
 struct watch {
 	int fd; /* -1: not watched */
