@@ -154,7 +154,7 @@ static int set_status(void *object, const char *text, struct err *err)
 {
 	const char *dash = strchr(text, '-');
 	struct check *check = object;
-	uint16_t min, max;
+	uint16_t min = 0, max = 0;
 	char first[8];
 	int rc;
 
