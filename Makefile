@@ -26,6 +26,8 @@ BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 
 LIBS := libbpf libxdp libuv yaml-0.1 jansson libmnl libsystemd libpcap
 ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/;s/ppc64le/powerpc/')
+# Of fairlead-check, which is all that speaks to servers and so needs them.
+CHECK_LIBS := libcurl libcap-ng
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 
 WARN := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wformat=2 -Werror
@@ -33,7 +35,8 @@ CFLAGS ?= -O2 -g
 ALL_CFLAGS := -std=gnu11 $(WARN) $(CFLAGS) -fPIE -D_GNU_SOURCE -D_FORTIFY_SOURCE=2 \
 	-DFAIRLEAD_VERSION='"$(VERSION)"' -I. -Iinclude -Iuser -I$(O) $(shell $(PKG_CONFIG) --cflags $(LIBS))
 ALL_LDFLAGS := $(LDFLAGS) -pie -Wl,-z,relro,-z,now
-LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lpthread
+LDLIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lpthread -lm
+CHECK_LDLIBS = $(shell $(PKG_CONFIG) --libs $(CHECK_LIBS))
 BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Iinclude -Ibpf $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
 ifeq ($(SAN),1)
@@ -45,6 +48,7 @@ CORE := $(patsubst %.c,$(O)/%.o,$(wildcard user/core/*.c))
 SYS := $(patsubst %.c,$(O)/%.o,$(wildcard user/sys/*.c))
 DP := $(patsubst %.c,$(O)/%.o,$(wildcard user/dp/*.c))
 DAEMON := $(patsubst %.c,$(O)/%.o,$(wildcard user/daemon/*.c))
+CHECK := $(patsubst %.c,$(O)/%.o,$(wildcard user/check/*.c))
 CLI := $(patsubst %.c,$(O)/%.o,$(wildcard user/cli/*.c))
 SKELS := $(O)/fairlead.skel.h $(O)/decap.skel.h
 UNIT := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
@@ -52,7 +56,7 @@ BPF_OBJS := $(patsubst bpf/%.bpf.c,$(O)/%.bpf.o,$(wildcard bpf/*.bpf.c)) \
 	$(patsubst tests/%.bpf.c,$(O)/tests/%.bpf.o,$(wildcard tests/*/*.bpf.c))
 
 .PHONY: all
-all: $(O)/fairleadd $(O)/fairlead $(BPF_OBJS)
+all: $(O)/fairleadd $(O)/fairlead $(O)/fairlead-check $(BPF_OBJS)
 
 $(O)/%.bpf.o: %.bpf.c
 	$(say) BPF $@
@@ -78,7 +82,9 @@ $(O)/libfairlead.a: $(CORE) $(SYS) $(DP)
 
 $(O)/fairleadd: $(DAEMON) $(O)/libfairlead.a
 $(O)/fairlead: $(CLI) $(O)/libfairlead.a
-$(O)/fairleadd $(O)/fairlead:
+$(O)/fairlead-check: $(CHECK) $(O)/libfairlead.a
+$(O)/fairlead-check: LDLIBS += $(CHECK_LDLIBS)
+$(O)/fairleadd $(O)/fairlead $(O)/fairlead-check:
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LDLIBS) -o $@
 
@@ -112,7 +118,7 @@ demo: deps
 
 .PHONY: install uninstall dist lint
 install: all
-	install -D -m 755 -t $(DESTDIR)$(SBINDIR) $(O)/fairleadd $(O)/fairlead
+	install -D -m 755 -t $(DESTDIR)$(SBINDIR) $(addprefix $(O)/,fairleadd fairlead fairlead-check)
 	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man8 docs/fairlead.8 docs/fairleadd.8
 	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man5 docs/fairlead.yaml.5 docs/fairlead.test.5
 	install -D -m 644 docs/bash-completion/fairlead $(DESTDIR)$(BASHCOMPDIR)/fairlead
@@ -122,7 +128,7 @@ install: all
 	sed 's|@SBINDIR@|$(SBINDIR)|' docs/fairleadd.service > $(DESTDIR)$(UNITDIR)/fairleadd.service
 	install -m 640 docs/fairlead.yaml.example $(DESTDIR)/etc/fairlead/
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,fairleadd fairlead) \
+	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,fairleadd fairlead fairlead-check) \
 		$(addprefix $(DESTDIR)$(MANDIR)/,man8/fairlead.8 man8/fairleadd.8 man5/fairlead.yaml.5 man5/fairlead.test.5) \
 		$(DESTDIR)$(BASHCOMPDIR)/fairlead $(DESTDIR)$(UNITDIR)/fairleadd.service \
 		$(DESTDIR)/etc/fairlead/fairlead.yaml.example
@@ -144,7 +150,7 @@ fmt:
 clean:
 	rm -rf $(O)
 help:
-	@echo 'make            build fairleadd, fairlead and the BPF programs into $(O)'
+	@echo 'make            build fairleadd, fairlead, fairlead-check and the BPF programs into $(O)'
 	@echo 'make demo       install packages, build, balance real HTTP between namespaces (KEEP=1 leaves it up)'
 	@echo 'make test       install packages, build, run every test (root)'
 	@echo 'make test-kernels   every test on stock Debian kernels in an emulator (KERNELS="6.1 6.12")'

@@ -37,14 +37,17 @@ static __always_inline const struct backend *backend_get(__u32 id)
 	return backend && backend->flags & BACKEND_VALID ? backend : NULL;
 }
 
-/* NULL: no backend that may have the packet. A new connection needs one that is not draining. */
+/*
+ * NULL: no backend that may have the packet. A new connection needs one that is
+ * neither draining nor down, whatever becomes of the flows of those that are.
+ */
 static __always_inline const struct backend *usable_backend(const struct pkt *pkt,
 							    __u32 id)
 {
 	const struct backend *backend = id ? backend_get(id) : NULL;
 
-	if (!backend || backend->flags & BACKEND_DOWN ||
-	    (pkt->syn && backend->flags & BACKEND_DRAINING))
+	if (!backend || !backend_keeps_flows(backend, pkt->vip.flags) ||
+	    (pkt->syn && backend->flags & (BACKEND_DRAINING | BACKEND_DOWN)))
 		return NULL;
 	return backend;
 }
@@ -248,7 +251,7 @@ static __always_inline int quoted_backend(struct pkt *pkt, bool v6)
 	}
 	pkt->backend_id = ct_peek(pkt, v6);
 	backend = backend_get(pkt->backend_id);
-	if (backend && !(backend->flags & BACKEND_DOWN))
+	if (backend && backend_keeps_flows(backend, pkt->vip.flags))
 		return 0;
 	return table_find(pkt->vip.table, table_hash(pkt, v6), &pkt->backend_id, NULL);
 }

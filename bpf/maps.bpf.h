@@ -4,6 +4,8 @@
 
 /* The maps of the balancer; include/abi.h draws how they hang together. */
 
+#include <stdbool.h>
+
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
@@ -147,6 +149,18 @@ struct {
 	__type(value, struct backend);
 	__uint(map_flags, BPF_F_MMAPABLE); /* a line each, see vip_sets4 */
 } backends SEC(".maps");
+
+/*
+ * May the backend have packets of flows that it has, for a VIP of these flags? One
+ * that the operator took down may not; one that fails its check as the VIP says.
+ */
+static __always_inline bool backend_keeps_flows(const struct backend *backend,
+						__u16 vip_flags)
+{
+	if (!(backend->flags & BACKEND_DOWN))
+		return true;
+	return backend->flags & BACKEND_FAILED && vip_flags & VIP_KEEP_DOWN;
+}
 
 /*
  * One map of flows per CPU, which only that CPU's packets write: no lock is ever

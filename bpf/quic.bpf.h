@@ -158,7 +158,8 @@ static __noinline const struct backend *quic_backend(struct xdp_md *ctx, struct 
 	id = quic_backend_id(ctx, pkt->l3_off + pkt->l4_off, pkt->ip_len - pkt->l4_off,
 			     pkt->vip.id, pkt->vip.quic);
 	backend = bpf_map_lookup_elem(&backends, &id);
-	if (!backend || !(backend->flags & BACKEND_VALID) || backend->flags & BACKEND_DOWN)
+	if (!backend || !(backend->flags & BACKEND_VALID) ||
+	    !backend_keeps_flows(backend, pkt->vip.flags))
 		return NULL;
 	pkt->backend_id = id;
 	return backend;

@@ -78,6 +78,7 @@ enum vip_flag {
 	VIP_HASH_MODE = 1 << 10,   /* hash_mode is not HASH_5_TUPLE */
 	/* More than one address or protocol: its flows are keyed by the whole tuple */
 	VIP_WIDE = 1 << 11,
+	VIP_KEEP_DOWN = 1 << 12,   /* flows of a backend that fails its check stay */
 };
 
 /* What of a packet chooses the slot; the rest counts as zero (flow_hash.h). */
@@ -276,6 +277,8 @@ enum backend_flag {
 	BACKEND_DOWN = 1 << 4,     /* its known flows are chosen again */
 	/* IPIP or GUE variant 0 from one source: straight code knows how */
 	BACKEND_PLAIN = 1 << 5,
+	/* With BACKEND_DOWN, which then is not what the operator says: VIP_KEEP_DOWN counts */
+	BACKEND_FAILED = 1 << 6,
 };
 
 /*

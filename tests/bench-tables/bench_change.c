@@ -133,6 +133,7 @@ struct flap {
 	struct table_params params;
 	size_t n_down;
 	bool up[BENCH_BACKENDS_MAX];
+	uint8_t shares[BENCH_BACKENDS_MAX];
 };
 
 static void set_down(struct flap *flap)
@@ -141,6 +142,7 @@ static void set_down(struct flap *flap)
 		flap->up[i] = true;
 	for (size_t i = 0; i < flap->n_down; i++)
 		flap->up[(2 * i + 1) * full.n / (2 * flap->n_down)] = false;
+	table_shares_of(flap->up, full.n, flap->shares);
 }
 
 static void overlay_new(struct flap *flap)
@@ -158,7 +160,7 @@ static void overlay_apply(void *context)
 {
 	struct flap *flap = context;
 
-	if (table_overlay_apply(flap->overlay, flap->up, after, NULL, NULL)) {
+	if (table_overlay_apply(flap->overlay, flap->shares, after, NULL, NULL)) {
 		fprintf(stderr, "bench-tables: no overlay\n");
 		exit(1);
 	}

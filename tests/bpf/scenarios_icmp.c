@@ -47,6 +47,23 @@ static void backend_goes_down(struct world *world)
 	world_backend(world, B_IPIP4, go_down);
 }
 
+static void fail(struct backend *backend)
+{
+	backend->flags |= BACKEND_DOWN | BACKEND_FAILED;
+}
+
+static void keep_down(struct vip *vip)
+{
+	vip->flags |= VIP_KEEP_DOWN;
+}
+
+static void backend_fails_and_vip_keeps_flows(struct world *world)
+{
+	table_says_next(world);
+	world_vips(world, keep_down);
+	world_backend(world, B_IPIP4, fail);
+}
+
 /* To its flow's backend by the table: the flow was never seen. */
 #define ERROR4(to, t, c)                                                      \
 	{ ICMP(ROUTER4, .type = (t), .code = (c), QUOTE(FROM_VIP4)), SENT(to), \
@@ -339,6 +356,19 @@ static const struct scenario rows[] = {
 		"error_about_a_flow_of_a_backend_that_is_down_goes_where_the_flow_goes",
 		.steps = {
 			{ NEW(B_IPIP4) },
+			{ .before = backend_goes_down, ICMP(UNREACHABLE4, QUOTE(FROM_VIP4)),
+			  SENT(B_NEXT), .vip = V_WEB4 },
+			{ NEW(B_NEXT) },
+		},
+	},
+	{
+		"error_about_a_flow_that_stays_on_a_failed_backend_goes_there",
+		.steps = {
+			{ NEW(B_IPIP4) },
+			{ .before = backend_fails_and_vip_keeps_flows,
+			  ICMP(UNREACHABLE4, QUOTE(FROM_VIP4)), SENT(B_IPIP4),
+			  .vip = V_WEB4 },
+			{ SENT(B_IPIP4) },
 			{ .before = backend_goes_down, ICMP(UNREACHABLE4, QUOTE(FROM_VIP4)),
 			  SENT(B_NEXT), .vip = V_WEB4 },
 			{ NEW(B_NEXT) },

@@ -114,6 +114,28 @@ static void next_is_down(struct world *world)
 	world_backend(world, B_NEXT, set_down);
 }
 
+static void set_failed(struct backend *backend)
+{
+	backend->flags |= BACKEND_DOWN | BACKEND_FAILED;
+}
+
+static void keep_down(struct vip *vip)
+{
+	route_by_id(vip);
+	vip->flags |= VIP_KEEP_DOWN;
+}
+
+static void next_fails(struct world *world)
+{
+	world_backend(world, B_NEXT, set_failed);
+}
+
+static void next_fails_and_vip_keeps_flows(struct world *world)
+{
+	next_fails(world);
+	world_vips(world, keep_down);
+}
+
 static void next_drains(struct world *world)
 {
 	world_backend(world, B_NEXT, set_draining);
@@ -324,6 +346,17 @@ static const struct scenario rows[] = {
 			{ .before = next_is_down, .in = { SHORT(NEXT) }, NEW(B_IPIP4) },
 			{ .in = { HANDSHAKE(NEXT) }, SENT(B_IPIP4) },
 			{ .in = { V6, SHORT(NEXT) }, NEW(B_IPIP4) },
+		},
+	},
+	{
+		"quic_server_that_fails_keeps_its_packets_as_its_vip_says",
+		.steps = {
+			{ .before = quic, .in = { SHORT(NEXT) }, SENT(B_NEXT) },
+			{ .before = next_fails, .in = { SHORT(NEXT) }, NEW(B_IPIP4) },
+			{ .before = next_fails_and_vip_keeps_flows, .in = { SHORT(NEXT) },
+			  SENT(B_NEXT) },
+			{ .in = { V6, SHORT(NEXT) }, SENT(B_NEXT) },
+			{ .before = next_is_down, .in = { SHORT(NEXT) }, SENT(B_IPIP4) },
 		},
 	},
 	{

@@ -12,6 +12,7 @@
 
 #define CLIENT 7
 #define OTHER_CLIENT 8
+#define OPENING_CLIENT 9
 #define OPENING 32 /* ticks that a first packet waits for the second */
 #define CLOSED 120 /* ticks that a closed connection is remembered */
 #define TCP_IDLE 1000
@@ -244,6 +245,53 @@ static void flow_of_a_down_backend_is_chosen_again_in_its_place(struct lane *lan
 	assert_int_equal(lane_count(lane), 2);
 }
 
+/* backend_keeps_flows: BACKEND_FAILED alone, without VIP_KEEP_DOWN. */
+static void flow_of_a_failed_backend_is_chosen_again_unless_the_vip_keeps_it(struct lane *lane)
+{
+	make_confirmed(lane);
+	lane_table(lane, B_NEXT);
+	lane_fail(lane, B_IPIP4);
+	expect_tcp(CLIENT, TCP_ACK, B_NEXT);
+	expect_udp(OTHER_CLIENT, B_NEXT);
+	assert_int_equal(lane_count(lane), 2);
+}
+
+/* backend_keeps_flows: VIP_KEEP_DOWN; usable_backend: syn and BACKEND_DOWN. */
+static void flow_of_a_failed_backend_stays_when_the_vip_keeps_it(struct lane *lane)
+{
+	lane_keep_down(lane);
+	make_confirmed(lane);
+	expect_tcp(OPENING_CLIENT, TCP_SYN, B_IPIP4);
+	lane_table(lane, B_NEXT);
+	lane_fail(lane, B_IPIP4);
+	for (int i = 0; i < 3; i++) {
+		expect_tcp(CLIENT, TCP_ACK, B_IPIP4);
+		expect_udp(OTHER_CLIENT, B_IPIP4);
+	}
+	assert_int_equal(lane_count(lane), 3);
+
+	/* What opens, again or anew, is no flow that it has. */
+	expect_tcp(OPENING_CLIENT, TCP_SYN, B_NEXT);
+	expect_tcp(CLIENT, TCP_SYN, B_NEXT);
+	expect_tcp(CLIENT, TCP_ACK, B_NEXT);
+	expect_udp(CLIENT, B_NEXT);
+
+	lane_up(lane, B_IPIP4);
+	expect_udp(OTHER_CLIENT, B_IPIP4);
+	expect_tcp(CLIENT, TCP_ACK, B_NEXT);
+}
+
+/* backend_keeps_flows: BACKEND_DOWN without BACKEND_FAILED is the operator's word. */
+static void flow_of_a_backend_that_was_taken_down_is_never_kept(struct lane *lane)
+{
+	lane_keep_down(lane);
+	make_confirmed(lane);
+	lane_table(lane, B_NEXT);
+	lane_down(lane, B_IPIP4);
+	expect_tcp(CLIENT, TCP_ACK, B_NEXT);
+	expect_udp(OTHER_CLIENT, B_NEXT);
+}
+
 static void table_leads_to_next_after_ipip4(struct lane *lane)
 {
 	world_table_after(lane->world, T_MAIN, B_NEXT, B_IPIP4);
@@ -339,6 +387,9 @@ int main(void)
 		LANE_RULE(idle_flow_is_chosen_again_after_its_time_and_not_before),
 		LANE_RULE(flow_of_a_vip_without_timeout_is_kept_while_it_has_an_entry),
 		LANE_RULE(flow_of_a_down_backend_is_chosen_again_in_its_place),
+		LANE_RULE(flow_of_a_failed_backend_is_chosen_again_unless_the_vip_keeps_it),
+		LANE_RULE(flow_of_a_failed_backend_stays_when_the_vip_keeps_it),
+		LANE_RULE(flow_of_a_backend_that_was_taken_down_is_never_kept),
 		LANE_RULE(guess_goes_to_the_slots_previous_owner_when_its_backend_is_down),
 		LANE_RULE(guess_without_a_usable_alternate_goes_by_the_table),
 		LANE_RULE(guess_remains_one),

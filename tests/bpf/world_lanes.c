@@ -106,6 +106,26 @@ void lane_down(struct lane *lane, enum backend_id id)
 	world_backend(lane->world, id, set_down);
 }
 
+static void set_failed(struct backend *backend)
+{
+	backend->flags |= BACKEND_DOWN | BACKEND_FAILED;
+}
+
+void lane_fail(struct lane *lane, enum backend_id id)
+{
+	world_backend(lane->world, id, set_failed);
+}
+
+static void set_keep_down(struct vip *vip)
+{
+	vip->flags |= VIP_KEEP_DOWN;
+}
+
+void lane_keep_down(struct lane *lane)
+{
+	world_vips(lane->world, set_keep_down);
+}
+
 void lane_up(struct lane *lane, enum backend_id id)
 {
 	world_backend(lane->world, id, NULL);

@@ -56,6 +56,10 @@ unsigned int lane_count(struct lane *lane);
 /* From now on the table leads to it. */
 void lane_table(struct lane *lane, enum backend_id id);
 void lane_down(struct lane *lane, enum backend_id id);
+/* Down by its check, not by its operator. */
+void lane_fail(struct lane *lane, enum backend_id id);
+/* on_down: keep, in the VIPs. */
+void lane_keep_down(struct lane *lane);
 void lane_up(struct lane *lane, enum backend_id id);
 /* Ticks that flows of the VIPs may be idle. */
 void lane_idle(struct lane *lane, uint16_t tcp, uint16_t udp);

@@ -37,7 +37,7 @@ struct scene {
 	size_t n;
 	struct table_backend set[BACKENDS_MAX];
 	char names[BACKENDS_MAX][NAME_MAX + 1];
-	bool up[BACKENDS_MAX];
+	uint8_t shares[BACKENDS_MAX];
 };
 
 static uint8_t next_byte(struct input *in)
@@ -57,7 +57,12 @@ static void read_backend(struct input *in, struct scene *scene)
 	scene->set[i].name = scene->names[i];
 	scene->set[i].weight = next_byte(in);
 	scene->set[i].weight |= (uint32_t)next_byte(in) << 8;
-	scene->up[i] = next_byte(in) % 4;
+	/* A quarter each: down, in part, up, and more than there is. */
+	scene->shares[i] = next_byte(in);
+	if (scene->shares[i] < 64)
+		scene->shares[i] = 0;
+	else if (scene->shares[i] < 128)
+		scene->shares[i] -= 63;
 }
 
 static void read_scene(struct input *in, struct scene *scene)
@@ -124,14 +129,14 @@ static void check_health(const struct scene *scene, const uint16_t *base)
 {
 	uint16_t slots[SLOTS_MAX];
 	int result = table_build_health(&scene->params, scene->set, scene->n,
-					scene->up, slots, NULL, NULL);
+					scene->shares, slots, NULL, NULL);
 
 	CHECK(result >= 0);
 	if (result == TABLE_ALL_DOWN)
 		return;
 	for (uint32_t slot = 0; slot < scene->params.size; slot++) {
-		CHECK(slots[slot] < scene->n && scene->up[slots[slot]]);
-		if (result == TABLE_OVERLAID && scene->up[base[slot]])
+		CHECK(slots[slot] < scene->n && scene->shares[slots[slot]]);
+		if (result == TABLE_OVERLAID && scene->shares[base[slot]] >= TABLE_SHARE_FULL)
 			CHECK(slots[slot] == base[slot]);
 	}
 }

@@ -109,7 +109,8 @@ backends() {
 	done
 }
 
-# write_config FAMILY ENCAP VIP...: one pool of the three backends.
+# write_config FAMILY ENCAP VIP...: one pool of the three backends. POOL_KEYS has
+# further keys of it, a line each.
 write_config() {
 	local family=$1 encap=$2 prefix=10.1.0. number vip
 
@@ -123,8 +124,9 @@ write_config() {
 	pools:
 	  web:
 	    encap: $encap
-	    backends:
 	END
+	[ -z "${POOL_KEYS:-}" ] || sed 's/^/    /' <<< "$POOL_KEYS" >> "$RUN/fairlead.yaml"
+	echo "    backends:" >> "$RUN/fairlead.yaml"
 	for number in 11 12 13; do
 		printf '      - {address: "%s%s", name: b%s}\n' "$prefix" "$number" \
 			"${number#1}"

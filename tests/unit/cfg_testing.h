@@ -40,6 +40,23 @@ static inline char *must_dump(const struct cfg *cfg)
 	return yaml;
 }
 
+static inline void assert_same_health(const struct cfg_pool *a, const struct cfg_pool *b)
+{
+	assert_int_equal(check_compare(&a->check, &b->check), 0);
+	assert_int_equal(a->check.rise, b->check.rise);
+	assert_int_equal(a->check.fall, b->check.fall);
+	assert_int_equal(a->initial_up, b->initial_up);
+	assert_int_equal(a->initial_timeout, b->initial_timeout);
+	assert_int_equal(a->slow_start, b->slow_start);
+	assert_int_equal(a->damping_suppress, b->damping_suppress);
+	assert_int_equal(a->damping_reuse, b->damping_reuse);
+	assert_int_equal(a->damping_half_life, b->damping_half_life);
+	assert_int_equal(a->panic_threshold, b->panic_threshold);
+	assert_int_equal(a->quorum, b->quorum);
+	assert_int_equal(a->quorum_hysteresis, b->quorum_hysteresis);
+	assert_int_equal(a->drain_timeout, b->drain_timeout);
+}
+
 static inline void assert_same_pool(const struct cfg_pool *a,
 				    const struct cfg_pool *b)
 {
@@ -52,6 +69,7 @@ static inline void assert_same_pool(const struct cfg_pool *a,
 	assert_int_equal(a->slack, b->slack);
 	assert_int_equal(a->ring_points, b->ring_points);
 	assert_int_equal(a->all_down, b->all_down);
+	assert_same_health(a, b);
 	assert_int_equal(a->n_backends, b->n_backends);
 	for (size_t i = 0; i < a->n_backends; i++) {
 		assert_string_equal(a->backends[i].name, b->backends[i].name);
@@ -84,6 +102,7 @@ static inline void assert_same_vip(const struct cfg_vip *a, const struct cfg_vip
 	assert_int_equal(a->tcp_junk, b->tcp_junk);
 	assert_int_equal(a->fragment_hash, b->fragment_hash);
 	assert_int_equal(a->oversize, b->oversize);
+	assert_int_equal(a->keep_down, b->keep_down);
 	assert_int_equal(a->tcp_idle_timeout, b->tcp_idle_timeout);
 	assert_int_equal(a->udp_idle_timeout, b->udp_idle_timeout);
 	assert_int_equal(a->new_flow_limit, b->new_flow_limit);
@@ -103,6 +122,9 @@ static inline void assert_same_cfg(const struct cfg *a, const struct cfg *b)
 	assert_memory_equal(a->hash_key, b->hash_key, sizeof(a->hash_key));
 	assert_int_equal(a->flows, b->flows);
 	assert_int_equal(a->icmp_rate, b->icmp_rate);
+	assert_int_equal(a->publish_interval, b->publish_interval);
+	assert_int_equal(a->check_exec, b->check_exec);
+	assert_string_equal(a->check_user, b->check_user);
 	assert_true(tunnel_source_equal(&a->tunnel_source4, &b->tunnel_source4));
 	assert_true(tunnel_source_equal(&a->tunnel_source6, &b->tunnel_source6));
 	assert_int_equal(a->n_pools, b->n_pools);

@@ -325,6 +325,51 @@ static void random_table_keys(FILE *f, const char *indent, unsigned int *seed)
 			all_down_name(pick(seed, ALL_DOWN__MAX)));
 }
 
+static void random_check(FILE *f, const char *indent, unsigned int *seed)
+{
+	fprintf(f, "%scheck:\n%s  port: %u\n%s  interval: %us\n", indent, indent,
+		1 + pick(seed, 65535), indent, 1 + pick(seed, 200));
+	if (pick(seed, 2))
+		fprintf(f, "%s  via: %s\n", indent, check_via_name(pick(seed, CHECK_VIA__MAX)));
+	if (pick(seed, 2))
+		fprintf(f, "%s  jitter: %u\n%s  fall: %u\n", indent, pick(seed, 51), indent,
+			1 + pick(seed, 100));
+	if (pick(seed, 2)) {
+		fprintf(f, "%s  type: tcp\n", indent);
+		if (pick(seed, 2))
+			fprintf(f, "%s  receive: \"\\x%02x '%c \"\n", indent,
+				1 + pick(seed, 255), ' ' + pick(seed, 2));
+		return;
+	}
+	fprintf(f, "%s  status: %u-%u\n%s  type: http%s\n", indent, 100 + pick(seed, 200),
+		300 + pick(seed, 300), indent, pick(seed, 2) ? "" : "s");
+	if (pick(seed, 2))
+		fprintf(f, "%s  path: /%x\n%s  host: h%u\n", indent, pick(seed, 99), indent,
+			pick(seed, 99));
+	if (pick(seed, 2))
+		fprintf(f, "%s  body: \"%u\\n \"\n", indent, pick(seed, 99));
+}
+
+static void random_health_keys(FILE *f, const char *indent, unsigned int *seed)
+{
+	if (pick(seed, 2))
+		random_check(f, indent, seed);
+	if (pick(seed, 2))
+		fprintf(f, "%sinitial: %s\n%sinitial_timeout: %us\n", indent,
+			pick(seed, 2) ? "up" : "down", indent, pick(seed, 100));
+	if (pick(seed, 2))
+		fprintf(f, "%sslow_start: %u\n", indent, pick(seed, 3601));
+	if (pick(seed, 2))
+		fprintf(f, "%sdamping: {suppress: %u, reuse: %u, half_life: %um}\n", indent,
+			2000 + pick(seed, 14001), 1 + pick(seed, 1999), 1 + pick(seed, 60));
+	if (pick(seed, 2))
+		fprintf(f, "%spanic_threshold: %u\n%squorum: %u\n", indent, pick(seed, 101),
+			indent, pick(seed, 9));
+	if (pick(seed, 2))
+		fprintf(f, "%squorum_hysteresis: %u\n%sdrain_timeout: %us\n", indent,
+			pick(seed, 9), indent, pick(seed, 86401));
+}
+
 static void random_pool_keys(FILE *f, const char *indent, unsigned int *seed)
 {
 	static const int sizes[] = { 251, 65537, 655373 };
@@ -338,6 +383,7 @@ static void random_pool_keys(FILE *f, const char *indent, unsigned int *seed)
 		fprintf(f, "%stable_size: %d\n", indent,
 			sizes[pick(seed, ARRAY_SIZE(sizes))]);
 	random_table_keys(f, indent, seed);
+	random_health_keys(f, indent, seed);
 	random_backends(f, indent, seed);
 }
 
@@ -355,6 +401,10 @@ static void random_head(FILE *f, unsigned int *seed)
 		fprintf(f, "icmp_rate: %u\n", pick(seed, 20000));
 	if (pick(seed, 2))
 		fprintf(f, "tunnel_source: {ipv4: 10.9.9.%u}\n", pick(seed, 256));
+	if (pick(seed, 2))
+		fprintf(f, "publish_interval: %ums\n", 10 + pick(seed, 9991));
+	if (pick(seed, 2))
+		fprintf(f, "check_user: u%u\n", pick(seed, 256));
 }
 
 static void random_options(FILE *f, unsigned int *seed)
@@ -365,6 +415,8 @@ static void random_options(FILE *f, unsigned int *seed)
 		fprintf(f, "  tcp_junk: %s\n", pick(seed, 2) ? "drop" : "pass");
 	if (pick(seed, 2))
 		fprintf(f, "  oversize: %s\n", pick(seed, 2) ? "drop" : "send");
+	if (pick(seed, 2))
+		fprintf(f, "  on_down: %s\n", pick(seed, 2) ? "rehash" : "keep");
 	if (pick(seed, 2))
 		fprintf(f, "  udp_idle_timeout: %u\n", pick(seed, 1000));
 	if (pick(seed, 2))

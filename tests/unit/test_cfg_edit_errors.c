@@ -29,10 +29,11 @@ static void check_refusals(const struct refusal *rows, size_t n)
 }
 
 #define VIP_OPTIONS                                                \
-	"pool, hash, echo, tcp_junk, fragments, oversize, "         \
+	"pool, hash, echo, tcp_junk, fragments, oversize, on_down, " \
 	"tcp_idle_timeout, udp_idle_timeout, new_flow_limit, quic, allow, deny, "           \
 	"encap, gue_port, algorithm, table_size, slack, "     \
-	"ring_points, all_down"
+	"ring_points, all_down, check, initial, initial_timeout, slow_start, damping, " \
+	"panic_threshold, quorum, quorum_hysteresis, drain_timeout"
 
 static void vips_are_not_added_wrongly(void **state)
 {

@@ -12,12 +12,13 @@ struct row {
 #define IF "interface: eth0\n"
 #define ROOT_KEYS                                                         \
 	"interface, attach, dispatcher, hash_key, flows, flows_per_cpu, conntrack, " \
-	"icmp_rate, tunnel_source, pools, vips"
+	"icmp_rate, publish_interval, check_exec, check_user, tunnel_source, pools, vips"
 #define POOL_KEYS                                               \
 	"encap, gue_port, algorithm, table_size, slack, ring_points, " \
-	"all_down, backends"
+	"all_down, check, initial, initial_timeout, slow_start, damping, " \
+	"panic_threshold, quorum, quorum_hysteresis, drain_timeout, backends"
 #define VIP_KEYS                                                    \
-	"address, pool, hash, echo, tcp_junk, fragments, oversize, " \
+	"address, pool, hash, echo, tcp_junk, fragments, oversize, on_down, " \
 	"tcp_idle_timeout, udp_idle_timeout, new_flow_limit, quic, allow, deny, " POOL_KEYS
 #define VIP(keys)     IF "vips:\n- {address: '203.0.113.10:443/tcp', " keys "}\n"
 #define BACKEND(keys) IF "pools:\n  web:\n    backends:\n    - {" keys "}\n"

@@ -288,10 +288,12 @@ static void completion_offers_what_the_table_has(void **state)
 		{ "v", " version vip \n" },
 		{ "show ''", " counters flows status \n" },
 		{ "vip add V ''",
-		  " pool hash echo tcp_junk fragments oversize "
+		  " pool hash echo tcp_junk fragments oversize on_down "
 		  "tcp_idle_timeout udp_idle_timeout new_flow_limit quic allow deny "
 		  "encap gue_port algorithm table_size slack "
-		  "ring_points all_down \n" },
+		  "ring_points all_down check initial initial_timeout slow_start "
+		  "damping panic_threshold quorum quorum_hysteresis drain_timeout \n" },
+		{ "vip set V check ''", " none tcp http https icmp \n" },
 		{ "vip add V encap ''", " ipip gue gue1 gre l2 \n" },
 		{ "vip set V algorithm ''", " maglev capped ring rendezvous \n" },
 		{ "backend set V B state ''", " up drain down \n" },

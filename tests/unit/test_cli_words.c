@@ -254,7 +254,7 @@ static void wrong_arguments_are_refused_with_a_sentence(void **state)
 		{ "vip", "add", "", "'vip add': VIP is missing" },
 		{ "backend", "add", "T", "'backend add': ADDRESS is missing" },
 		{ "vip", "add", "V weight 1", "unknown option 'weight'" },
-		{ "vip", "add", "V p", "option 'pool' needs a value: pool NAME" },
+		{ "vip", "add", "V po", "option 'pool' needs a value: pool NAME" },
 		{ "vip", "add", "V pool a pool b", "option 'pool' stands twice" },
 		{ "vip", "add", "V encap vxlan", "expected ipip, gue, gue1, gre or l2" },
 		{ "vip", "set", "V", "'vip set' needs something to change: pool" },

@@ -14,22 +14,77 @@
 
 #define THREE "{address: 10.0.0.1}, {address: 10.0.0.2}, {address: 10.0.0.3}"
 
-/* A mask of last bytes of addresses that are not healthy. */
-static bool is_up(void *context, const struct backend_ident *ident)
-{
-	unsigned int down = *(unsigned int *)context;
+/* Of backends by the last byte of their address; two masks, and what is told. */
+struct news {
+	unsigned int unreached, told;
+	struct plan_backend_health said[8];
+};
 
-	return !(down >> (ntohl(ident->addr.v4.s_addr) & 0xff) & 1);
+static unsigned int number_of(const struct addr *addr)
+{
+	return ntohl(addr->v4.s_addr) & 7;
 }
 
-static struct plan *plan_with(const char *yaml, unsigned int down, const struct plan *old)
+static void ask(void *context, const struct cfg_pool *pool,
+		const struct cfg_backend *backend, struct plan_backend_health *out)
 {
-	struct plan_health health = { is_up, &down };
+	const struct news *news = context;
+	unsigned int number = number_of(&backend->addr);
+	struct health_facts facts = {
+		.admin = backend->state,
+		.weight = backend->weight,
+		.reached = !(news->unreached >> number & 1),
+	};
+	const char *why;
+
+	assert_true(backend >= pool->backends &&
+		    backend < pool->backends + pool->n_backends);
+	*out = (struct plan_backend_health){
+		.state = health_effective(&facts, &why),
+		.share = HEALTH_SHARE_FULL,
+		.keeps_flows = health_keeps_flows(&facts),
+	};
+	if (news->told >> number & 1)
+		*out = news->said[number];
+}
+
+static void ask_by_name(void *context, const struct cfg_pool *pool,
+			const struct cfg_backend *backend,
+			struct plan_backend_health *out)
+{
+	(void)context, (void)pool;
+	*out = (struct plan_backend_health){
+		.state = strcmp(backend->name, "sick") ? EFFECTIVE_UP : EFFECTIVE_DOWN,
+		.share = HEALTH_SHARE_FULL,
+	};
+}
+
+static struct plan *plan_in(const char *yaml, struct news *news, const struct plan *old)
+{
+	struct plan_health health = { ask, news };
 	struct cfg *cfg = must_parse(yaml);
 	struct plan *plan = NULL;
 
 	assert_int_equal(plan_make(&cfg, old, &health, &plan, NULL), 0);
 	return plan;
+}
+
+/* `unreached`: a mask of last bytes of addresses whose next hop has failed. */
+static struct plan *plan_with(const char *yaml, unsigned int unreached,
+			      const struct plan *old)
+{
+	struct news news = { .unreached = unreached };
+
+	return plan_in(yaml, &news, old);
+}
+
+static uint8_t use_of(const struct plan *plan, unsigned int number)
+{
+	for (size_t i = 0; i < plan->n_backends; i++)
+		if (number_of(&plan->backends[i].ident.addr) == number)
+			return plan->backends[i].use;
+	fail_msg("no backend %u", number);
+	return 0;
 }
 
 /* Slots of each backend by the last byte of its address; [0] counts empty ones. */
@@ -49,7 +104,7 @@ static void count(const struct plan *plan, unsigned int slots[8])
 			slots[0]++;
 		for (j = 0; id && j < plan->n_backends; j++)
 			if (plan->backends[j].id == id)
-				slots[ntohl(plan->backends[j].ident.addr.v4.s_addr) & 7]++;
+				slots[number_of(&plan->backends[j].ident.addr)]++;
 	}
 }
 
@@ -169,6 +224,182 @@ static void weightless_backends_are_nobody(void **state)
 	assert_int_equal(slots[2], 251);
 }
 
+#define FOUR THREE ", {address: 10.0.0.4}"
+
+static void tell(struct news *news, unsigned int number, enum effective_state state,
+		 uint8_t share)
+{
+	news->told |= 1U << number;
+	news->said[number] = (struct plan_backend_health){ state, share, false };
+}
+
+static void flows_of_what_its_check_calls_down_are_chosen_again(void **state)
+{
+	struct news news = { .unreached = 1 << 3 };
+	_cleanup_plan_ struct plan *none = empty_plan();
+	_cleanup_plan_ struct plan *plan = NULL;
+	unsigned int slots[8];
+
+	(void)state;
+	tell(&news, 2, EFFECTIVE_DOWN, 100);
+	plan = plan_in(POOL("", FOUR), &news, none);
+	count(plan, slots);
+	assert_int_equal(slots[2] + slots[3], 0);
+	assert_int_equal(use_of(plan, 1), USE_UP);
+	assert_int_equal(use_of(plan, 2), USE_DOWN);
+	assert_int_equal(use_of(plan, 3), USE_UP);
+}
+
+/* Down in one pool by that pool's check; the other's has nothing against it. */
+static void flows_stay_while_one_pool_calls_it_up(void **state)
+{
+	static const char yaml[] =
+		"interface: eth0\n"
+		"vips:\n"
+		"- {address: \"203.0.113.1:80/tcp\", backends: [{address: 10.0.0.1, name: sick}]}\n"
+		"- {address: \"203.0.113.1:81/tcp\", backends: [{address: 10.0.0.1}]}\n";
+	struct cfg *cfg = must_parse(yaml);
+	struct plan_health health = { ask_by_name, NULL };
+	_cleanup_plan_ struct plan *none = empty_plan();
+	_cleanup_plan_ struct plan *plan = NULL;
+
+	(void)state;
+	cfg->pools[0].all_down = ALL_DOWN_DROP;
+	assert_int_equal(plan_make(&cfg, none, &health, &plan, NULL), 0);
+	assert_int_equal(plan->n_backends, 1);
+	assert_int_equal(use_of(plan, 1), USE_UP);
+}
+
+/* Its way is missing, and the operator has said what to do with it. */
+static void what_is_drained_and_not_reached_is_drained(void **state)
+{
+	_cleanup_plan_ struct plan *none = empty_plan();
+	_cleanup_plan_ struct plan *plan = plan_with(
+		POOL("", "{address: 10.0.0.1, state: drain}, {address: 10.0.0.2}"), 1 << 1,
+		none);
+
+	(void)state;
+	assert_int_equal(use_of(plan, 1), USE_DRAIN);
+}
+
+/* Whether the agent drains, the operator's weight is 0, or the agent's. */
+static void what_drains_keeps_flows_and_takes_no_new_ones(void **state)
+{
+	struct news news = { 0 };
+	_cleanup_plan_ struct plan *none = empty_plan();
+	_cleanup_plan_ struct plan *plan = NULL;
+	unsigned int slots[8], number;
+
+	(void)state;
+	tell(&news, 1, EFFECTIVE_DRAIN, 100);
+	tell(&news, 4, EFFECTIVE_UP, 0);
+	plan = plan_in(POOL("", "{address: 10.0.0.1}, {address: 10.0.0.2, weight: 0}, "
+				"{address: 10.0.0.3}, {address: 10.0.0.4}"),
+		       &news, none);
+	count(plan, slots);
+	assert_int_equal(slots[3], 251);
+	for (number = 1; number <= 4; number++)
+		assert_int_equal(use_of(plan, number), number == 3 ? USE_UP : USE_DRAIN);
+}
+
+/* Of 1000 slots each, what the share says within its luck. */
+static void a_share_takes_its_part_of_the_slots(void **state)
+{
+	static const char yaml[] = "interface: eth0\n"
+		"pools:\n  web: {table_size: 4093, backends: [" FOUR "]}\n"
+		"vips: [{address: \"203.0.113.1:80/tcp\", pool: web}]\n";
+	struct news news = { 0 };
+	_cleanup_plan_ struct plan *none = empty_plan();
+	_cleanup_plan_ struct plan *all = plan_in(yaml, &news, none);
+	_cleanup_plan_ struct plan *some = NULL;
+	unsigned int before[8], after[8];
+
+	(void)state;
+	tell(&news, 2, EFFECTIVE_UP, 30);
+	some = plan_in(yaml, &news, all);
+	assert_false(plan_table_same(&all->tables[0], &some->tables[0]));
+	assert_int_equal(all->tables[0].id, some->tables[0].id);
+	count(all, before);
+	count(some, after);
+	assert_in_range(after[2] * 100 / before[2], 25, 35);
+	assert_int_equal(after[0], 0);
+	assert_int_equal(use_of(some, 2), USE_UP);
+}
+
+static void panic_counts_on_all_that_the_operator_wants(void **state)
+{
+	struct news news = { 0 };
+	_cleanup_plan_ struct plan *none = empty_plan();
+	unsigned int slots[8], number;
+
+	(void)state;
+	tell(&news, 4, EFFECTIVE_UP, 20);
+	for (number = 1; number <= 3; number++) {
+		_cleanup_plan_ struct plan *plan = NULL;
+		struct cfg *cfg = must_parse(
+			POOL("", FOUR ", {address: 10.0.0.5, state: drain}"));
+		struct plan_health health = { ask, &news };
+		bool panic = number == 3;
+
+		/* Of 4: 3, 2 and then 1 up; half of them is enough. */
+		tell(&news, number, EFFECTIVE_DOWN, 100);
+		cfg->pools[0].panic_threshold = 50;
+		assert_int_equal(plan_make(&cfg, none, &health, &plan, NULL), 0);
+		count(plan, slots);
+		assert_int_equal(slots[1] != 0, panic);
+		assert_int_equal(use_of(plan, 1), panic ? USE_UP : USE_DOWN);
+		assert_int_equal(slots[5] + slots[0], 0);
+		assert_int_equal(use_of(plan, 5), USE_DRAIN);
+		/* Each has all of its slots, a fourth. */
+		if (panic)
+			assert_in_range(slots[4], 62, 63);
+	}
+}
+
+/* Weight counts, not heads; and one that lends all of its slots is not up. */
+static void panic_is_a_matter_of_weight(void **state)
+{
+	static const uint8_t shares[] = { 100, 1, 0 };
+	_cleanup_plan_ struct plan *none = empty_plan();
+	unsigned int slots[8];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(shares); i++) {
+		_cleanup_plan_ struct plan *plan = NULL;
+		struct news news = { 0 };
+		struct plan_health health = { ask, &news };
+		struct cfg *cfg = must_parse(
+			POOL("", "{address: 10.0.0.1, weight: 6}, {address: 10.0.0.2, weight: 2}, "
+				 "{address: 10.0.0.3}, {address: 10.0.0.4}"));
+
+		tell(&news, 1, EFFECTIVE_UP, shares[i]);
+		tell(&news, 3, EFFECTIVE_DOWN, 100);
+		tell(&news, 4, EFFECTIVE_DOWN, 100);
+		cfg->pools[0].panic_threshold = 50;
+		assert_int_equal(plan_make(&cfg, none, &health, &plan, NULL), 0);
+		count(plan, slots);
+		assert_int_equal(slots[3] != 0, !shares[i]);
+	}
+}
+
+/* Nobody up is for all_down to answer, whatever the threshold. */
+static void all_down_outranks_panic(void **state)
+{
+	struct news news = { .unreached = 1 << 1 | 1 << 2 | 1 << 3 };
+	struct plan_health health = { ask, &news };
+	struct cfg *cfg = must_parse(POOL("all_down: drop, ", THREE));
+	_cleanup_plan_ struct plan *none = empty_plan();
+	_cleanup_plan_ struct plan *plan = NULL;
+	unsigned int slots[8];
+
+	(void)state;
+	cfg->pools[0].panic_threshold = 50;
+	assert_int_equal(plan_make(&cfg, none, &health, &plan, NULL), 0);
+	count(plan, slots);
+	assert_int_equal(slots[0], 251);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +409,14 @@ int main(void)
 		cmocka_unit_test(failing_open_leaves_out_what_the_operator_took_out),
 		cmocka_unit_test(backend_in_two_pools_is_used_as_the_kinder_says),
 		cmocka_unit_test(weightless_backends_are_nobody),
+		cmocka_unit_test(flows_of_what_its_check_calls_down_are_chosen_again),
+		cmocka_unit_test(flows_stay_while_one_pool_calls_it_up),
+		cmocka_unit_test(what_is_drained_and_not_reached_is_drained),
+		cmocka_unit_test(what_drains_keeps_flows_and_takes_no_new_ones),
+		cmocka_unit_test(a_share_takes_its_part_of_the_slots),
+		cmocka_unit_test(panic_counts_on_all_that_the_operator_wants),
+		cmocka_unit_test(panic_is_a_matter_of_weight),
+		cmocka_unit_test(all_down_outranks_panic),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,6 +33,27 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Everything here is up or down as a whole; test_table_shares.c has the rest. */
+static int apply_up(struct table_overlay *overlay, size_t n, const bool *up,
+		    uint16_t *slots, struct table_overlay_report *report)
+{
+	uint8_t shares[SETS_BACKENDS_MAX];
+
+	table_shares_of(up, n, shares);
+	return table_overlay_apply(overlay, shares, slots, report, NULL);
+}
+
+static int build_up_or_down(const struct table_params *params,
+			    const struct table_backend *set, size_t n, const bool *up,
+			    uint16_t *slots, struct table_overlay_report *report,
+			    struct err *err)
+{
+	uint8_t shares[SETS_BACKENDS_MAX];
+
+	table_shares_of(up, n, shares);
+	return table_build_health(params, set, n, shares, slots, report, err);
+}
+
 static struct table_overlay *overlay_new(struct fixture *f, int round, size_t n)
 {
 	struct table_params params = { round % TABLE__MAX, SIZE, 0, 20 };
@@ -52,7 +73,7 @@ static struct table_overlay *overlay_new(struct fixture *f, int round, size_t n)
 static void apply(struct fixture *f, struct table_overlay *overlay,
 		  uint16_t *slots)
 {
-	assert_int_equal(table_overlay_apply(overlay, f->up, slots, NULL, NULL),
+	assert_int_equal(apply_up(overlay, f->set.n, f->up, slots, NULL),
 			 TABLE_OVERLAID);
 }
 
@@ -135,10 +156,10 @@ static void a_flap_moves_what_it_serves_and_gives_it_back(void **state)
 		size_t flaps = random_below(&f->random, 60);
 
 		random_down(f, 5, flaps);
-		if (table_overlay_apply(overlay, f->up, f->before, NULL, NULL))
+		if (apply_up(overlay, f->set.n, f->up, f->before, NULL))
 			continue;
 		f->up[flaps] = false;
-		if (table_overlay_apply(overlay, f->up, f->after, NULL, NULL))
+		if (apply_up(overlay, f->set.n, f->up, f->after, NULL))
 			continue;
 		for (uint32_t slot = 0; slot < SIZE; slot++) {
 			assert_int_not_equal(f->after[slot], flaps);
@@ -166,10 +187,9 @@ static void result_does_not_depend_on_the_past(void **state)
 			struct table_overlay_report report;
 
 			random_down(f, 6, f->set.n);
-			if (table_overlay_apply(overlay, f->up, f->after, NULL,
-						NULL))
+			if (apply_up(overlay, f->set.n, f->up, f->after, NULL))
 				continue;
-			assert_int_equal(table_build_health(
+			assert_int_equal(build_up_or_down(
 				&params, f->set.backends, f->set.n, f->up,
 				f->other, &report, NULL), TABLE_OVERLAID);
 			assert_memory_equal(f->after, f->other,
@@ -191,7 +211,7 @@ static void order_of_the_set_does_not_matter(void **state)
 		bool up[60];
 
 		random_down(f, 4, 60);
-		if (table_overlay_apply(overlay, f->up, f->before, NULL, NULL))
+		if (apply_up(overlay, f->set.n, f->up, f->before, NULL))
 			continue;
 		memcpy(old, f->set.backends, sizeof(old));
 		set_shuffle(&f->set, &f->random);
@@ -199,8 +219,7 @@ static void order_of_the_set_does_not_matter(void **state)
 			up[set_find(&f->set, old[b].name)] = f->up[b];
 		assert_int_equal(table_overlay_new(&params, f->set.backends, 60,
 						   NULL, &shuffled, NULL), 0);
-		assert_int_equal(table_overlay_apply(shuffled, up, f->after,
-						     NULL, NULL), 0);
+		assert_int_equal(apply_up(shuffled, f->set.n, up, f->after, NULL), 0);
 		for (uint32_t slot = 0; slot < SIZE; slot++)
 			assert_string_equal(
 				old[f->before[slot]].name,
@@ -238,7 +257,7 @@ static void two_down_follow_the_rule_of_spare_and_rehash(void **state)
 		struct set *set = &f->set;
 
 		f->up[down] = f->up[also] = false;
-		if (table_overlay_apply(overlay, f->up, f->after, NULL, NULL))
+		if (apply_up(overlay, f->set.n, f->up, f->after, NULL))
 			continue;
 		set->backends[down].weight = 0;
 		without = set_build(set, &params);
@@ -267,13 +286,12 @@ static void above_15_percent_down_asks_for_a_rebuild(void **state)
 	f->up[3] = false;
 	memset(f->after, 0xaa, sizeof(f->after));
 	memcpy(f->before, f->after, sizeof(f->after));
-	assert_int_equal(table_overlay_apply(overlay, f->up, f->after, &report,
-					     NULL), TABLE_REBUILD);
+	assert_int_equal(apply_up(overlay, f->set.n, f->up, f->after, &report), TABLE_REBUILD);
 	assert_memory_equal(f->before, f->after, sizeof(f->after));
 	assert_int_equal(report.n_weighted, 20);
 	assert_int_equal(report.n_down, 4);
 
-	assert_int_equal(table_build_health(&params, f->set.backends, 20, f->up,
+	assert_int_equal(build_up_or_down(&params, f->set.backends, 20, f->up,
 					    f->after, NULL, NULL),
 			 TABLE_REBUILD);
 	assert_int_equal(table_build_up(&params, f->set.backends, 20, f->up,
@@ -292,8 +310,7 @@ static void one_of_three_down_is_still_overlaid(void **state)
 	struct table_overlay_report report;
 
 	f->up[1] = false;
-	assert_int_equal(table_overlay_apply(overlay, f->up, f->after, &report,
-					     NULL), TABLE_OVERLAID);
+	assert_int_equal(apply_up(overlay, f->set.n, f->up, f->after, &report), TABLE_OVERLAID);
 	table_count_slots(f->base, SIZE, 3, f->counts);
 	assert_int_equal(report.n_down, 1);
 	assert_int_equal(report.moved, f->counts[1]);
@@ -312,8 +329,7 @@ static void heavy_backends_down_ask_for_a_rebuild(void **state)
 		f->up[i] = i != 5 && i != 6;
 	assert_int_equal(table_overlay_new(&params, f->set.backends, 40, NULL,
 					   &overlay, NULL), 0);
-	assert_int_equal(table_overlay_apply(overlay, f->up, f->after, NULL,
-					     NULL), TABLE_REBUILD);
+	assert_int_equal(apply_up(overlay, f->set.n, f->up, f->after, NULL), TABLE_REBUILD);
 	f->up[6] = true;
 	apply(f, overlay, f->after);
 }
@@ -327,7 +343,7 @@ static void all_down_is_left_to_the_caller(void **state)
 	struct table_overlay_report report;
 
 	/* c is up, but has no weight */
-	assert_int_equal(table_build_health(&params, set, 3, up, f->after,
+	assert_int_equal(build_up_or_down(&params, set, 3, up, f->after,
 					    &report, NULL), TABLE_ALL_DOWN);
 	assert_int_equal(report.n_down, 2);
 	assert_int_equal(report.n_weighted, 2);
@@ -341,7 +357,7 @@ static void a_backend_without_weight_may_be_down(void **state)
 	struct table_backend set[] = { { "a", 1 }, { "b", 2 }, { "c", 0 } };
 	struct table_overlay_report report;
 
-	assert_int_equal(table_build_health(&params, set, 3, up, f->after,
+	assert_int_equal(build_up_or_down(&params, set, 3, up, f->after,
 					    &report, NULL), TABLE_OVERLAID);
 	assert_int_equal(report.n_down, 0);
 	assert_int_equal(report.moved, 0);

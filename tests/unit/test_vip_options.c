@@ -106,6 +106,7 @@ static void each_option_becomes_what_packets_look_up(void **state)
 		{ ", tcp_junk: pass", VIP_TCP_JUNK, 0, 0 },
 		{ ", fragments: hash", VIP_FRAGMENT_HASH, 0, 0 },
 		{ ", oversize: send", VIP_OVERSIZE, 0, 0 },
+		{ ", on_down: keep", VIP_KEEP_DOWN, 0, 0 },
 		{ ", new_flow_limit: 5000", VIP_CAP, 0, 5000 },
 		{ ", deny: [192.0.2.0/24]", VIP_ACL, 0, 0 },
 		{ ", allow: [192.0.2.0/24]", VIP_ACL | VIP_ACL_DENY, 0, 0 },
@@ -159,6 +160,7 @@ static void a_saved_file_says_what_was_said(void **state)
 		"  tcp_junk: pass\n"
 		"  fragments: hash\n"
 		"  oversize: send\n"
+		"  on_down: keep\n"
 		"  udp_idle_timeout: 60\n"
 		"  new_flow_limit: 1000\n"
 		"  allow:\n"
@@ -183,7 +185,7 @@ static void answers_name_every_option(void **state)
 	json_t *got = cfg_vip_options_json(&cfg->vips[0]);
 	json_t *expected = json_loads(
 		"{\"hash\": \"5-tuple\", \"echo\": true, \"tcp_junk\": \"drop\", "
-		"\"fragments\": \"first\", \"oversize\": \"drop\", "
+		"\"fragments\": \"first\", \"oversize\": \"drop\", \"on_down\": \"rehash\", "
 		"\"tcp_idle_timeout\": 7440, \"udp_idle_timeout\": 300, \"new_flow_limit\": 0, \"quic\": null, \"allow\": [], "
 		"\"deny\": [\"10.0.0.0/8\"]}", 0, NULL);
 
@@ -207,6 +209,8 @@ static void what_does_not_fit_is_refused_with_what_is_allowed(void **state)
 		  "fragments 'last' is not known; allowed: first, hash" },
 		{ ROW(VIP1, ", oversize: pass"),
 		  "oversize 'pass' is not known; allowed: drop, send" },
+		{ ROW(VIP1, ", on_down: stay"),
+		  "on_down 'stay' is not known; allowed: rehash, keep" },
 		{ ROW(VIP1, ", udp_idle_timeout: -1"), "udp_idle_timeout '-1' is not a number" },
 		{ ROW(VIP1, ", udp_idle_timeout: 15357"), "allowed: 0 to 15356" },
 		{ ROW(VIP1, ", allow: 10.0.0.0/8"), "allow is a single value; allowed: a list" },

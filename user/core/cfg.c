@@ -2,6 +2,7 @@
 #include "cfg.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ void cfg_pool_clear(struct cfg_pool *pool)
 	free(pool->backends);
 	pool->backends = NULL;
 	pool->n_backends = 0;
+	check_clear(&pool->check);
 }
 
 void cfg_vip_clear(struct cfg_vip *vip)
@@ -66,6 +68,8 @@ int cfg_new(struct cfg **out, struct err *err)
 		return no_memory(err);
 
 	cfg->icmp_rate = CFG_ICMP_RATE_DEFAULT;
+	cfg->publish_interval = CFG_PUBLISH_DEFAULT;
+	snprintf(cfg->check_user, sizeof(cfg->check_user), "%s", CFG_CHECK_USER_DEFAULT);
 	*out = cfg;
 	return 0;
 }
@@ -78,6 +82,7 @@ struct cfg_pool cfg_pool_default(void)
 		.table_size = TABLE_SIZE_DEFAULT,
 		.algorithm = TABLE_MAGLEV,
 		.ring_points = TABLE_RING_POINTS_DEFAULT,
+		.initial_timeout = CFG_INITIAL_TIMEOUT_DEFAULT,
 	};
 }
 
@@ -152,6 +157,18 @@ static void array_remove(void *array, size_t n, size_t size, size_t at)
 	memmove(base + at * size, base + (at + 1) * size, (n - at - 1) * size);
 }
 
+/* *out is a flat copy of the pool already. -ENOMEM: it owns nothing. */
+static int pool_copy(const struct cfg_pool *pool, struct cfg_pool *out)
+{
+	if (array_copy(pool->backends, pool->n_backends, sizeof(*pool->backends),
+		       &out->backends))
+		return -ENOMEM;
+	if (!check_copy(&pool->check, &out->check))
+		return 0;
+	free(out->backends);
+	return -ENOMEM;
+}
+
 int cfg_clone(const struct cfg *cfg, struct cfg **out, struct err *err)
 {
 	_cleanup_cfg_ struct cfg *copy = calloc(1, sizeof(*copy));
@@ -171,15 +188,10 @@ int cfg_clone(const struct cfg *cfg, struct cfg **out, struct err *err)
 	for (; copy->n_vips < cfg->n_vips; copy->n_vips++)
 		if (cfg_vip_copy(&cfg->vips[copy->n_vips], &copy->vips[copy->n_vips]))
 			return no_memory(err);
-	/* n_pools counts the pools whose backends are the copy's own. */
-	for (; copy->n_pools < cfg->n_pools; copy->n_pools++) {
-		const struct cfg_pool *pool = &cfg->pools[copy->n_pools];
-
-		if (array_copy(pool->backends, pool->n_backends,
-			       sizeof(*pool->backends),
-			       &copy->pools[copy->n_pools].backends))
+	/* n_pools counts the pools whose backends and check are the copy's own. */
+	for (; copy->n_pools < cfg->n_pools; copy->n_pools++)
+		if (pool_copy(&cfg->pools[copy->n_pools], &copy->pools[copy->n_pools]))
 			return no_memory(err);
-	}
 
 	*out = TAKE_PTR(copy);
 	return 0;
@@ -272,7 +284,7 @@ struct cfg_vip *cfg_find_vip(const struct cfg *cfg, const struct vip_spec *spec)
 	return NULL;
 }
 
-int cfg_add_pool(struct cfg *cfg, const struct cfg_pool *pool, struct err *err)
+int cfg_add_pool(struct cfg *cfg, struct cfg_pool *pool, struct err *err)
 {
 	size_t at = cfg->n_pools;
 
@@ -288,6 +300,9 @@ int cfg_add_pool(struct cfg *cfg, const struct cfg_pool *pool, struct err *err)
 		return no_memory(err);
 
 	cfg->n_pools++;
+	pool->backends = NULL;
+	pool->n_backends = 0;
+	pool->check = (struct check){ 0 };
 	return 0;
 }
 

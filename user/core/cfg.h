@@ -39,9 +39,14 @@
 #define CFG_TCP_IDLE_DEFAULT 7440
 /* What the clock of the flows reaches: FLOW_IDLE_MAX ticks, less one. */
 #define CFG_IDLE_MAX ((FLOW_IDLE_MAX - 2) * FLOW_TICK_SECONDS)
+#define CFG_QUORUM_MAX 1000000000
 #define CFG_NEW_FLOWS_MAX 1000000000
 #define CFG_ICMP_RATE_DEFAULT 10000
 #define CFG_ICMP_RATE_MAX 1000000
+#define CFG_PUBLISH_DEFAULT 100 /* ms */
+#define CFG_CHECK_USER_DEFAULT "nobody"
+#define CFG_CHECK_USER_MAX 32
+#define CFG_INITIAL_TIMEOUT_DEFAULT 30000 /* ms */
 #define CFG_FILE_SIZE_MAX (64 * 1024 * 1024)
 
 /* Where in its file an object stands; line 0 when it came from a command. */
@@ -93,6 +98,7 @@ struct cfg_pool {
 	uint16_t ring_points; /* ring: points a unit of weight */
 	enum all_down all_down;
 	struct check check; /* owned; kind CHECK_NONE: no check */
+	struct cfg_pos check_pos;
 	bool initial_up;    /* what an unknown backend counts as */
 	/* ms; 0: never, off */
 	uint32_t initial_timeout, slow_start, damping_half_life;
@@ -137,7 +143,7 @@ struct cfg {
 	uint32_t icmp_rate; /* answers of each kind a second and CPU; 0: none */
 	uint32_t publish_interval; /* ms between changes of tables by health */
 	bool check_exec;           /* commands as checks are allowed */
-	char check_user[33];       /* whom fairlead-check runs as */
+	char check_user[CFG_CHECK_USER_MAX + 1]; /* whom fairlead-check runs as */
 	struct tunnel_source tunnel_source4; /* unset: what the route says */
 	struct tunnel_source tunnel_source6;
 	struct cfg_pool *pools; /* sorted by name once checked */

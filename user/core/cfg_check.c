@@ -364,6 +364,8 @@ int cfg_check(struct cfg *cfg, struct err *err)
 		rc = cfg_check_vip_options(cfg, err);
 	if (!rc)
 		rc = cfg_check_quic(cfg, err);
+	if (!rc)
+		rc = cfg_check_health(cfg, err);
 	if (rc < 0)
 		return rc;
 	return check_backend_limit(cfg, err);

@@ -164,9 +164,19 @@ static bool is_numeric(const char *text)
 				     "0123456789abcdefABCDEFxXoO._+-") == length;
 }
 
+/* Line breaks, and blanks at an end, which only double quotes keep as they are. */
+static bool has_more_than_words(const char *text)
+{
+	if (text[0] == ' ' || text[strlen(text) - 1] == ' ')
+		return true;
+	while (*text >= ' ' && *text <= '~')
+		text++;
+	return *text;
+}
+
 static bool needs_quotes(const char *text)
 {
-	return !text[0] || is_word(text) || is_numeric(text);
+	return !text[0] || is_word(text) || is_numeric(text) || has_more_than_words(text);
 }
 
 static int emit_text(yaml_emitter_t *emitter, const char *text, bool quoted)

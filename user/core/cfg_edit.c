@@ -12,7 +12,7 @@
 #include "cleanup.h"
 #include "quote.h"
 
-#define MAX_OPTIONS 32
+#define MAX_OPTIONS 48
 
 /* The options of one command: those of one or two lists of fields. */
 struct option_target {
@@ -186,7 +186,7 @@ int cfg_vip_add(struct cfg *cfg, const char *vip,
 		const struct cfg_option *options, size_t n_options,
 		struct err *err)
 {
-	struct cfg_pool pool = cfg_pool_default();
+	_cleanup_cfg_pool_ struct cfg_pool pool = cfg_pool_default();
 	_cleanup_cfg_vip_ struct cfg_vip draft = cfg_vip_default();
 	int rc = parse_vip(vip, &draft.spec, pool.name, err);
 
@@ -222,11 +222,30 @@ static int change_pool(struct cfg *cfg, struct cfg_pool *old, const char *name,
 	return 0;
 }
 
+/* The keys of a pool, to be changed; not its backends. */
+static int draft_pool(const struct cfg_pool *pool, struct cfg_pool *draft)
+{
+	*draft = *pool;
+	draft->backends = NULL;
+	draft->n_backends = 0;
+	return check_copy(&pool->check, &draft->check);
+}
+
+/* What the draft owns changes hands. */
+static void take_draft(struct cfg_pool *pool, struct cfg_pool *draft)
+{
+	check_clear(&pool->check);
+	draft->backends = pool->backends;
+	draft->n_backends = pool->n_backends;
+	*pool = *draft;
+	*draft = (struct cfg_pool){ 0 };
+}
+
 static int set_vip(struct cfg *cfg, struct cfg_vip *vip, struct cfg_pool *pool,
 		   const struct cfg_option *options, size_t n, struct err *err)
 {
 	_cleanup_cfg_vip_ struct cfg_vip new_vip = { 0 };
-	struct cfg_pool new_pool = *pool;
+	_cleanup_cfg_pool_ struct cfg_pool new_pool = { 0 };
 	struct option_set set = {
 		.targets = { { cfg_vip_fields, &new_vip, false },
 			     { cfg_pool_fields, &new_pool, false } },
@@ -234,7 +253,7 @@ static int set_vip(struct cfg *cfg, struct cfg_vip *vip, struct cfg_pool *pool,
 	};
 	int rc = require_options(&set, n, err);
 
-	if (!rc && cfg_vip_copy(vip, &new_vip))
+	if (!rc && (cfg_vip_copy(vip, &new_vip) || draft_pool(pool, &new_pool)))
 		rc = err_set(err, -ENOMEM, "out of memory");
 	if (!rc)
 		rc = set_options(&set, options, n, err);
@@ -244,7 +263,7 @@ static int set_vip(struct cfg *cfg, struct cfg_vip *vip, struct cfg_pool *pool,
 	if (set.targets[1].given && (seen_before(&set, "pool") || !pool->private))
 		return refuse_pool_options(&set, new_vip.pool, err);
 	if (set.targets[1].given)
-		*pool = new_pool;
+		take_draft(pool, &new_pool);
 	else if (seen_before(&set, "pool"))
 		rc = change_pool(cfg, pool, new_vip.pool, err);
 	if (rc < 0)

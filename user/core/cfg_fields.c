@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "abi.h"
+#include "duration.h"
 #include "num.h"
 #include "quote.h"
 #include "table.h"
@@ -284,6 +285,77 @@ static json_t *get_icmp_rate(const void *object)
 	return json_integer(cfg->icmp_rate);
 }
 
+static const struct duration_range publish_range = { 10, 10 * DURATION_SECOND, true, false };
+
+static int set_publish_interval(void *object, const char *text, struct err *err)
+{
+	struct cfg *cfg = object;
+
+	return duration_parse(text, "publish_interval", &publish_range,
+			      &cfg->publish_interval, err);
+}
+
+static json_t *get_publish_interval(const void *object)
+{
+	const struct cfg *cfg = object;
+	char text[DURATION_TEXT_MAX];
+
+	if (cfg->publish_interval == CFG_PUBLISH_DEFAULT)
+		return json_null();
+	return json_string(duration_format(cfg->publish_interval, text));
+}
+
+static int set_check_exec(void *object, const char *text, struct err *err)
+{
+	struct cfg *cfg = object;
+	int value = cfg_parse_word(text, "check_exec", bool_names, 2, err);
+
+	if (value < 0)
+		return value;
+	cfg->check_exec = value;
+	return 0;
+}
+
+static json_t *get_check_exec(const void *object)
+{
+	const struct cfg *cfg = object;
+
+	return cfg->check_exec ? json_true() : json_null();
+}
+
+/* What useradd(8) accepts; whether there is such a user, the daemon knows. */
+static int set_check_user(void *object, const char *text, struct err *err)
+{
+	struct cfg *cfg = object;
+	size_t length = strlen(text);
+	const char *why = NULL;
+
+	if (!length)
+		why = "is empty";
+	else if (length > CFG_CHECK_USER_MAX)
+		why = "is too long";
+	else if (text[strspn(text, NAME_CHARACTERS)] || strchr("-.0123456789", text[0]))
+		why = "is no name of a user";
+	else if (!strcmp(text, "root"))
+		why = "would give checks the rights of root";
+	if (why)
+		return err_set(err, -EINVAL,
+			       "check_user %s %s; allowed: the name of a user other than "
+			       "root, 1 to %u letters, digits, . _ -",
+			       QUOTE(text), why, CFG_CHECK_USER_MAX);
+	memcpy(cfg->check_user, text, length + 1);
+	return 0;
+}
+
+static json_t *get_check_user(const void *object)
+{
+	const struct cfg *cfg = object;
+
+	if (!strcmp(cfg->check_user, CFG_CHECK_USER_DEFAULT))
+		return json_null();
+	return json_string(cfg->check_user);
+}
+
 const struct cfg_field cfg_file_fields[] = {
 	{ .key = "interface", .set = set_interface, .get = get_interface },
 	{ .key = "attach", .set = set_attach, .get = get_attach },
@@ -293,6 +365,11 @@ const struct cfg_field cfg_file_fields[] = {
 	{ .key = "flows_per_cpu", .set = set_flows_per_cpu, .get = get_flows_per_cpu },
 	{ .key = "conntrack", .set = set_conntrack, .get = get_conntrack },
 	{ .key = "icmp_rate", .set = set_icmp_rate, .get = get_icmp_rate },
+	{ .key = "publish_interval",
+	  .set = set_publish_interval,
+	  .get = get_publish_interval },
+	{ .key = "check_exec", .set = set_check_exec, .get = get_check_exec },
+	{ .key = "check_user", .set = set_check_user, .get = get_check_user },
 	{ .key = NULL },
 };
 

@@ -12,6 +12,7 @@
 #include "cfg.h"
 
 struct json_t;
+struct reader;
 
 struct cfg_field {
 	const char *key;
@@ -26,6 +27,8 @@ struct cfg_field {
 	 * set has the whole in one text, too.
 	 */
 	const struct cfg_field *fields;
+	/* In a file it may be more than text: reads all of it, as in cfg_reader.h. */
+	int (*read)(struct reader *r, void *object);
 	/* Says which object it is: the argument of a command, not an option. */
 	bool identity;
 };
@@ -62,7 +65,7 @@ int cfg_parse_tunnel_end(const char *text, const char *what, struct addr *out,
 struct json_t *cfg_addr_json(const struct addr *addr);
 
 /* "key, key, key" into text, which must hold CFG_KEYS_MAX. */
-#define CFG_KEYS_MAX 300
+#define CFG_KEYS_MAX 480
 void cfg_keys_add(char *text, const char *key);
 
 /* -ENOENT with the names there are. */
@@ -83,12 +86,11 @@ void cfg_vip_clear(struct cfg_vip *vip);
 
 /*
  * Append, or insert in order when the configuration is sorted. Pool and VIP are
- * copied; the pool's backends change hands when 0 is returned, as do the lists of
- * the VIP, which are empty then. -EINVAL at the
- * limits of include/abi.h. Arrays have room for the next power of two of their
- * number, which only these and cfg_clone see to.
+ * copied; what they own changes hands when 0 is returned, and is empty then.
+ * -EINVAL at the limits of include/abi.h. Arrays have room for the next power of
+ * two of their number, which only these and cfg_clone see to.
  */
-int cfg_add_pool(struct cfg *cfg, const struct cfg_pool *pool, struct err *err);
+int cfg_add_pool(struct cfg *cfg, struct cfg_pool *pool, struct err *err);
 int cfg_add_vip(struct cfg *cfg, struct cfg_vip *vip, struct err *err);
 int cfg_add_backend(struct cfg_pool *pool, const struct cfg_backend *backend,
 		    struct err *err);
@@ -100,6 +102,9 @@ void cfg_remove_backend(struct cfg_pool *pool, struct cfg_backend *backend);
 int cfg_check_ranges(const struct cfg *cfg, struct err *err);
 /* What crosses the options of VIPs, which are sorted; a part of cfg_check. */
 int cfg_check_vip_options(struct cfg *cfg, struct err *err);
+
+/* Checks, and the VIPs of their pools; a part of cfg_check. */
+int cfg_check_health(const struct cfg *cfg, struct err *err);
 
 /* Server ids, and VIPs that route by them; a part of cfg_check. */
 int cfg_check_quic(const struct cfg *cfg, struct err *err);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "abi.h"
+#include "cfg_fields_health.h"
 #include "cfg_fields_vip.h"
 #include "num.h"
 #include "quote.h"
@@ -234,6 +235,7 @@ const struct cfg_field cfg_pool_fields[] = {
 	{ .key = "slack", .set = set_slack, .get = get_slack },
 	{ .key = "ring_points", .set = set_ring_points, .get = get_ring_points },
 	{ .key = "all_down", .set = set_all_down, .get = get_all_down },
+	CFG_HEALTH_FIELDS
 	{ .key = NULL },
 };
 

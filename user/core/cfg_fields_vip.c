@@ -24,6 +24,7 @@ _Static_assert(sizeof(hash_names) / sizeof(*hash_names) == HASH__MAX,
 static const char *const junk_names[] = { "drop", "pass" };
 static const char *const fragments_names[] = { "first", "hash" };
 static const char *const oversize_names[] = { "drop", "send" };
+static const char *const on_down_names[] = { "rehash", "keep" };
 static const char *const bool_names[] = { "false", "true" };
 
 const char *hash_mode_name(unsigned int mode)
@@ -116,6 +117,20 @@ json_t *cfg_vip_get_oversize(const void *object)
 	const struct cfg_vip *vip = object;
 
 	return vip->oversize ? json_string(oversize_names[1]) : json_null();
+}
+
+int cfg_vip_set_on_down(void *object, const char *text, struct err *err)
+{
+	struct cfg_vip *vip = object;
+
+	return set_bool(&vip->keep_down, text, "on_down", on_down_names, err);
+}
+
+json_t *cfg_vip_get_on_down(const void *object)
+{
+	const struct cfg_vip *vip = object;
+
+	return vip->keep_down ? json_string(on_down_names[1]) : json_null();
 }
 
 int cfg_vip_set_tcp_idle_timeout(void *object, const char *text, struct err *err)
@@ -269,11 +284,12 @@ static json_t *list_json(const struct prefix_list *list)
 
 json_t *cfg_vip_options_json(const struct cfg_vip *vip)
 {
-	return json_pack("{s:s, s:b, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "hash",
+	return json_pack("{s:s, s:b, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "hash",
 			 hash_mode_name(vip->hash_mode), "echo", (int)vip->echo,
 			 "tcp_junk", junk_names[vip->tcp_junk], "fragments",
 			 fragments_names[vip->fragment_hash], "oversize",
-			 oversize_names[vip->oversize], "tcp_idle_timeout",
+			 oversize_names[vip->oversize], "on_down",
+			 on_down_names[vip->keep_down], "tcp_idle_timeout",
 			 (json_int_t)vip->tcp_idle_timeout, "udp_idle_timeout",
 			 (json_int_t)vip->udp_idle_timeout, "new_flow_limit",
 			 (json_int_t)vip->new_flow_limit, "quic",

@@ -9,7 +9,7 @@ struct json_t;
 
 /* In the order in which a saved file has them. */
 #define CFG_VIP_OPTIONS(X)                                                  \
-	X(hash) X(echo) X(tcp_junk) X(fragments) X(oversize)                \
+	X(hash) X(echo) X(tcp_junk) X(fragments) X(oversize) X(on_down)     \
 	X(tcp_idle_timeout) X(udp_idle_timeout) X(new_flow_limit)
 
 /* Mappings: by key in a file, or all in one text. */

@@ -372,6 +372,8 @@ static int read_key_value(struct reader *r, const struct found *f)
 
 	if (f->read)
 		return f->read(r, f->object);
+	if (f->field->read)
+		return f->field->read(r, f->object);
 	if (f->field->add)
 		return reader_list(r, f->key, read_item, (void *)f);
 

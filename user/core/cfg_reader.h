@@ -67,7 +67,7 @@ struct reader_key {
 	int (*read)(struct reader *r, void *object);
 };
 
-#define READER_KEYS_MAX 32
+#define READER_KEYS_MAX 48
 
 /* A mapping whose keys are those of the parts and of `nested`. */
 struct reader_mapping {

@@ -56,6 +56,45 @@ static void warn_pool(const struct warner *warner, const struct cfg_pool *pool)
 		     table_algorithm_name(pool->algorithm));
 }
 
+static void warn_unchecked(const struct warner *warner, const struct cfg_pool *pool)
+{
+	const char *key = NULL;
+
+	if (pool->initial_up)
+		key = "initial";
+	else if (pool->initial_timeout != CFG_INITIAL_TIMEOUT_DEFAULT)
+		key = "initial_timeout";
+	else if (pool->slow_start)
+		key = "slow_start";
+	else if (pool->damping_suppress)
+		key = "damping";
+	if (key && pool->check.kind == CHECK_NONE)
+		warn(warner, "%s %s: %s is not used, as there is no check",
+		     pool->private ? "vip" : "pool", QUOTE(pool->name), key);
+}
+
+static void warn_quorum(const struct warner *warner, const struct cfg_pool *pool)
+{
+	const char *kind = pool->private ? "vip" : "pool";
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < pool->n_backends; i++)
+		weight += pool->backends[i].weight;
+	if (!pool->quorum && pool->quorum_hysteresis)
+		warn(warner, "%s %s: quorum_hysteresis is not used, as there is no quorum",
+		     kind, QUOTE(pool->name));
+	else if (pool->quorum > weight)
+		warn(warner,
+		     "%s %s: quorum %u is more than the weight of all backends, %llu: the "
+		     "pool never has it",
+		     kind, QUOTE(pool->name), pool->quorum, (unsigned long long)weight);
+	else if (pool->quorum && pool->quorum + pool->quorum_hysteresis > weight)
+		warn(warner,
+		     "%s %s: quorum and quorum_hysteresis are more than the weight of all "
+		     "backends, %llu: a quorum that is lost never comes back",
+		     kind, QUOTE(pool->name), (unsigned long long)weight);
+}
+
 /* A backend and the pool that it is in. */
 struct member {
 	const struct cfg_backend *backend;
@@ -160,7 +199,10 @@ void cfg_warnings(const struct cfg *cfg,
 		     "hash_key is not set; hosts of a fleet choose the "
 		     "same backend for a connection only when they "
 		     "have the same hash_key");
-	for (size_t i = 0; i < cfg->n_pools; i++)
+	for (size_t i = 0; i < cfg->n_pools; i++) {
 		warn_pool(&warner, &cfg->pools[i]);
+		warn_unchecked(&warner, &cfg->pools[i]);
+		warn_quorum(&warner, &cfg->pools[i]);
+	}
 	warn_vip_addresses(&warner, cfg);
 }

@@ -62,15 +62,10 @@ static const struct reader_key pool_nested[] = {
 	{ 0 },
 };
 
-/* On success the configuration has the pool and its backends. */
+/* On success the configuration has the pool and what it owns. */
 static int add_pool(struct reader *r, struct cfg *cfg, struct cfg_pool *pool)
 {
-	int rc = cfg_add_pool(cfg, pool, r->err);
-
-	if (rc < 0)
-		return reader_failed(r, pool->pos, rc);
-	pool->backends = NULL;
-	return 0;
+	return reader_failed(r, pool->pos, cfg_add_pool(cfg, pool, r->err));
 }
 
 /* pool has its name and place; the current event is the first of its value. */

@@ -4,7 +4,10 @@
 
 /*
  * The health of a backend in a pool: from results of its check to whether it
- * serves. Pure: time comes in as monotonic milliseconds. Facts are kept apart, and
+ * serves. Pure: time comes in as monotonic milliseconds. A clock that stands still
+ * holds up what waits for it and no more; one that goes back, as it may across a
+ * restart, begins the waiting anew; one that leaps ends it, but a share climbs by one
+ * step all the same. Facts are kept apart, and
  * health_effective() is the one place in which they become a state:
  *
  *   admin    what the operator wants (up, drain, down)
@@ -30,8 +33,25 @@ enum health_state {
 
 #define HEALTH_SHARE_FULL 100 /* percent of a backend's slots */
 #define HEALTH_NEVER UINT64_MAX
+/* Slow start begins with one step, and ends with the tenth after `slow_start`. */
+#define HEALTH_CLIMB_STEP 10 /* percent */
+/*
+ * Of an agent's weight: each result moves the smoothed one by a quarter of what they
+ * differ. The first result counts at once, and so does 0, which is no noise. The
+ * share follows when it is off by so many points, or at 0 and 100.
+ */
+#define HEALTH_AGENT_PART 4
+#define HEALTH_AGENT_STEP 5
 
-/* Of a pool, from the configuration. Times in ms. */
+/*
+ * Of a pool, from the configuration. Times in ms.
+ *
+ * `rise` successes in a row make a backend that is down up, and `fall` failures in a
+ * row make one down that is up or unknown; a result that says otherwise begins the
+ * row anew, however much later it comes. The first result of all need not be waited
+ * for: as long as no check has come to a result, in time or after initial_timeout, one
+ * success makes it up; and an unknown one that has failed is up after one, too.
+ */
 struct health_params {
 	uint16_t rise, fall;
 	bool initial_up;          /* what unknown counts as */
@@ -39,7 +59,8 @@ struct health_params {
 	/*
 	 * Flap damping after RFC 2439: each change from up to down adds 1000 to a penalty
 	 * that halves every half_life. Above `suppress` it is damped, below `reuse` no
-	 * longer. suppress 0: off.
+	 * longer, which is at most log2(HEALTH_PENALTY_MAX / reuse) half lives after its
+	 * last change. suppress or half_life 0: off.
 	 */
 	uint32_t suppress, reuse, half_life;
 	uint32_t slow_start; /* from 10 % to all of its slots; 0: at once */
@@ -59,11 +80,17 @@ struct health {
 	double penalty;       /* at `penalised` */
 	uint64_t penalised;
 	bool damped;
-	/* Slow start: since when it climbs; 0: it does not. */
+	/*
+	 * Slow start, of what was down and comes back while others serve: when it took
+	 * its last step, 0: it does not climb; and how far it is, in percent. It waits
+	 * while the backend is up but out (damped, or by its agent).
+	 */
 	uint64_t climbs;
+	uint8_t climb;
 	/* What the backend says. */
 	uint8_t agent;        /* enum agent_state */
 	double agent_weight;  /* percent, smoothed; HEALTH_SHARE_FULL: not said */
+	uint8_t agent_share;  /* what is made of it */
 };
 
 /* At `now` its check was begun: unknown. */
@@ -77,19 +104,28 @@ enum health_change {
 	HEALTH_CHANGED_AGENT = 1 << 3,
 };
 
-/* A result has come. Others of the pool serve: `others`, without which no slow start. */
+/*
+ * A result has come. Others of the pool serve: `others`, without which no slow start.
+ * An agent's state and weight stay what they were when a check fails and says none;
+ * one that succeeds and says none takes them back.
+ */
 unsigned int health_result(struct health *h, const struct health_params *params,
 			   const struct probe_result *result, bool others, uint64_t now);
 /* Time has passed: unknown ones time out, penalties decay, shares climb. */
 unsigned int health_tick(struct health *h, const struct health_params *params,
 			 uint64_t now);
-/* When health_tick() next changes something by itself; HEALTH_NEVER. */
+/*
+ * When health_tick() next changes something by itself, not before now; HEALTH_NEVER. A
+ * step of a climb may be too small to show in a small share.
+ */
 uint64_t health_next(const struct health *h, const struct health_params *params,
 		     uint64_t now);
 
-/* Percent of its slots that it serves while it is up; 0: weight 0 by its agent. */
-uint8_t health_share(const struct health *h, const struct health_params *params,
-		     uint64_t now);
+/*
+ * Percent of its slots that it serves while it is up, as of the last result or tick;
+ * 0: weight 0 by its agent.
+ */
+uint8_t health_share(const struct health *h, const struct health_params *params);
 
 enum effective_state {
 	EFFECTIVE_UP,
@@ -109,9 +145,18 @@ struct health_facts {
 	uint8_t agent;    /* enum agent_state */
 };
 
-/* *why: a word or two for people ("check", "next hop", "damped", ...); never NULL. */
+/*
+ * Down is stronger than drain, and the operator's word stronger than what is found.
+ * *why: a word or two for people ("check", "next hop", "damped", ...); never NULL.
+ */
 enum effective_state health_effective(const struct health_facts *facts,
 				      const char **why);
+/*
+ * Whether known flows stay with it: not when the operator, its check, its flapping or
+ * its agent says that it is down; but where only its next hop is missing, or no check
+ * has come to a result yet, nobody knows that it is gone.
+ */
+bool health_keeps_flows(const struct health_facts *facts);
 
 /* Of a pool: what becomes of it when few are left. */
 struct pool_policy {
@@ -126,7 +171,12 @@ struct pool_facts {
 	bool quorum; /* regained or not lost */
 };
 
-/* `had`: it had quorum before. Hysteresis is for coming back only. */
+/*
+ * `had`: it had quorum before. Hysteresis is for coming back only, and asks for no
+ * more than all of the weight: a pool that is all up is never without its quorum for
+ * the sake of hysteresis. Panic is said of a pool with none up, too; what becomes of
+ * that one is all_down's to say.
+ */
 void pool_judge(const struct pool_policy *policy, uint64_t weight, uint64_t weight_up,
 		bool had, struct pool_facts *out);
 

@@ -50,8 +50,8 @@ int backend_ident_compare(const struct backend_ident *a,
 			  const struct backend_ident *b);
 
 /*
- * hop may be NULL: nothing is known yet. use_flags: BACKEND_DRAINING or
- * BACKEND_DOWN, or 0 for a backend that takes new flows.
+ * hop may be NULL: nothing is known yet. use_flags: BACKEND_DRAINING,
+ * BACKEND_DOWN (with BACKEND_FAILED or without), or 0 for a backend that takes new flows.
  */
 void outer_fill(const struct backend_ident *ident, const struct next_hop *hop,
 		uint8_t use_flags, struct backend *out);

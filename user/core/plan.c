@@ -146,7 +146,7 @@ static int compare_members(const struct plan_member *x, const struct plan_member
 	if (!order)
 		order = compare_numbers(x->weight, y->weight);
 	if (!order)
-		order = compare_numbers(x->up, y->up);
+		order = compare_numbers(x->share, y->share);
 	return order ? order : strcmp(x->name, y->name);
 }
 

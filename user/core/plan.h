@@ -23,6 +23,7 @@
 
 #include "abi.h"
 #include "cfg.h"
+#include "health.h"
 #include "outer.h"
 #include "services.h"
 #include "table.h"
@@ -31,6 +32,7 @@
 enum backend_use {
 	USE_UP,
 	USE_DRAIN, /* known flows only */
+	USE_FAILED, /* its checks fail: as USE_DOWN, but for VIPs with on_down: keep */
 	USE_DOWN,  /* nothing: known flows are chosen again */
 };
 
@@ -45,7 +47,8 @@ struct plan_member {
 	const char *name; /* in plan->cfg */
 	uint32_t weight;
 	uint16_t backend; /* id */
-	bool up;          /* serves slots; what is not up lends them to others */
+	/* Percent of its slots that it serves; the others it lends. 0: it is down. */
+	uint8_t share;
 };
 
 struct plan_table {
@@ -101,9 +104,22 @@ int plan_new(struct plan **out, struct err *err);
 void plan_free(struct plan **plan);
 #define _cleanup_plan_ __attribute__((cleanup(plan_free)))
 
-/* What is known of the health of a backend; NULL for a whole: all are healthy. */
+/*
+ * A backend of one pool, all told: also what the operator says of it. What is not
+ * EFFECTIVE_UP takes no new flows. Known flows of one that is EFFECTIVE_DOWN in
+ * every pool that lists it are chosen again, unless one of them says that they
+ * stay (health_keeps_flows).
+ */
+struct plan_backend_health {
+	enum effective_state state;
+	uint8_t share;    /* percent of its slots, while it is up; 0: no new flows */
+	bool keeps_flows; /* while it is down */
+};
+
+/* Whom a plan asks for that; NULL for a whole: nothing but the operator's word. */
 struct plan_health {
-	bool (*is_up)(void *context, const struct backend_ident *ident);
+	void (*ask)(void *context, const struct cfg_pool *pool,
+		    const struct cfg_backend *backend, struct plan_backend_health *out);
 	void *context;
 };
 

@@ -12,18 +12,18 @@ static int build_slots(const struct plan_table *table, uint16_t *slots,
 {
 	size_t n = table->n_members, i;
 	_cleanup_free_ struct table_backend *set = calloc(n + 1, sizeof(*set));
-	_cleanup_free_ bool *up = calloc(n + 1, sizeof(*up));
+	_cleanup_free_ uint8_t *shares = calloc(n + 1, sizeof(*shares));
 	int rc;
 
-	if (!set || !up)
+	if (!set || !shares)
 		return err_set(err, -ENOMEM, "out of memory");
 	for (i = 0; i < n; i++) {
 		set[i] = (struct table_backend){ .name = table->members[i].name,
 						 .weight = table->members[i].weight };
-		up[i] = table->members[i].up;
+		shares[i] = table->members[i].share;
 	}
 
-	rc = n ? table_build_health(&table->params, set, n, up, slots, NULL, err) :
+	rc = n ? table_build_health(&table->params, set, n, shares, slots, NULL, err) :
 		 TABLE_ALL_DOWN;
 	if (rc == TABLE_ALL_DOWN)
 		for (i = 0; i < table->params.size; i++)

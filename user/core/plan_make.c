@@ -9,8 +9,11 @@
 
 #include "cleanup.h"
 #include "plan.h"
+#include "table_overlay.h"
 
 #define IDS 65536
+
+_Static_assert(HEALTH_SHARE_FULL == TABLE_SHARE_FULL, "a share is one thing");
 
 /* Ids in use, one byte each: found by walking on from the last one given. */
 struct id_space {
@@ -85,7 +88,84 @@ static enum backend_use use_of(enum admin_state state)
 	}
 }
 
-/* The distinct backends of the configuration, ids zero; then the old ones. */
+static void ask(const struct maker *m, const struct cfg_pool *pool,
+		const struct cfg_backend *backend, struct plan_backend_health *out)
+{
+	const struct health_facts facts = {
+		.admin = backend->state,
+		.weight = backend->weight,
+		.reached = true,
+	};
+	const char *why;
+
+	if (m->health) {
+		m->health->ask(m->health->context, pool, backend, out);
+		return;
+	}
+	*out = (struct plan_backend_health){
+		.state = health_effective(&facts, &why),
+		.share = HEALTH_SHARE_FULL,
+	};
+}
+
+static enum backend_use use_when(const struct plan_backend_health *health,
+				 const struct cfg_backend *backend)
+{
+	switch (health->state) {
+	case EFFECTIVE_UP:
+		return health->share ? USE_UP : USE_DRAIN;
+	case EFFECTIVE_DRAIN:
+		return USE_DRAIN;
+	default:
+		return health->keeps_flows ? use_of(backend->state) : USE_DOWN;
+	}
+}
+
+/*
+ * When few are up, the pool's policy may count on all that the operator wants:
+ * its panic threshold while some are up, all_down when none is.
+ */
+static bool counts_on_all(const struct cfg_pool *pool, uint64_t weight, uint64_t up)
+{
+	const struct pool_policy policy = { .panic_threshold = pool->panic_threshold };
+	struct pool_facts facts;
+
+	if (!up)
+		return pool->all_down != ALL_DOWN_DROP;
+	pool_judge(&policy, weight, up, true, &facts);
+	return facts.panic;
+}
+
+/* Who serves slots of a pool, and what becomes of flows that are known. */
+static void judge_pool(const struct maker *m, const struct cfg_pool *pool,
+		       struct plan_member *members, struct plan_backend *backends)
+{
+	uint64_t weight = 0, up = 0;
+	size_t i;
+
+	for (i = 0; i < pool->n_backends; i++) {
+		const struct cfg_backend *backend = &pool->backends[i];
+		struct plan_backend_health health;
+
+		ask(m, pool, backend, &health);
+		members[i].share = health.state == EFFECTIVE_UP ? health.share : 0;
+		backends[i].use = use_when(&health, backend);
+		weight += backend->state == ADMIN_UP ? backend->weight : 0;
+		up += members[i].share ? backend->weight : 0;
+	}
+	if (!counts_on_all(pool, weight, up))
+		return;
+	for (i = 0; i < pool->n_backends; i++)
+		if (pool->backends[i].state == ADMIN_UP) {
+			members[i].share = HEALTH_SHARE_FULL;
+			backends[i].use = USE_UP;
+		}
+}
+
+/*
+ * The distinct backends of the configuration, ids zero; then the old ones. On the
+ * way the members, in the order of the configuration, get their shares.
+ */
 static int collect_backends(struct maker *m)
 {
 	struct plan *plan = m->plan;
@@ -97,13 +177,13 @@ static int collect_backends(struct maker *m)
 		return out_of_memory(m);
 	plan->backends = list;
 
-	for (i = 0, n = 0; i < m->cfg->n_pools; i++)
-		for (j = 0; j < m->cfg->pools[i].n_backends; j++, n++) {
-			const struct cfg_backend *b = &m->cfg->pools[i].backends[j];
+	for (i = 0, n = 0; i < m->cfg->n_pools; i++) {
+		const struct cfg_pool *pool = &m->cfg->pools[i];
 
-			backend_ident_of(&m->cfg->pools[i], b, &list[n].ident);
-			list[n].use = use_of(b->state);
-		}
+		judge_pool(m, pool, &plan->members[n], &list[n]);
+		for (j = 0; j < pool->n_backends; j++, n++)
+			backend_ident_of(pool, &pool->backends[j], &list[n].ident);
+	}
 	if (n)
 		qsort(list, n, sizeof(*list), compare_backends);
 	for (i = 0; i < n; i++) {
@@ -160,34 +240,6 @@ static int make_backends(struct maker *m)
 	return 0;
 }
 
-static bool is_healthy(const struct maker *m, const struct backend_ident *ident)
-{
-	return !m->health || m->health->is_up(m->health->context, ident);
-}
-
-/*
- * Who serves slots: those that the operator wants and that are healthy; when
- * there are none, the pool's policy may count on all that the operator wants.
- */
-static void make_up_set(const struct maker *m, const struct cfg_pool *pool,
-			struct plan_member *members)
-{
-	struct backend_ident ident;
-	bool any = false;
-	size_t i;
-
-	for (i = 0; i < pool->n_backends; i++) {
-		backend_ident_of(pool, &pool->backends[i], &ident);
-		members[i].up = pool->backends[i].state == ADMIN_UP &&
-				is_healthy(m, &ident);
-		any |= members[i].up && members[i].weight;
-	}
-	if (any || pool->all_down == ALL_DOWN_DROP)
-		return;
-	for (i = 0; i < pool->n_backends; i++)
-		members[i].up = pool->backends[i].state == ADMIN_UP;
-}
-
 static void make_members(struct maker *m)
 {
 	struct plan_member *member = m->plan->members;
@@ -206,13 +258,10 @@ static void make_members(struct maker *m)
 		cfg_table_params(pool, &table->params);
 		for (j = 0; j < pool->n_backends; j++) {
 			backend_ident_of(pool, &pool->backends[j], &ident);
-			member[j] = (struct plan_member){
-				.name = pool->backends[j].name,
-				.weight = pool->backends[j].weight,
-				.backend = plan_find_backend(m->plan, &ident)->id,
-			};
+			member[j].name = pool->backends[j].name;
+			member[j].weight = pool->backends[j].weight;
+			member[j].backend = plan_find_backend(m->plan, &ident)->id;
 		}
-		make_up_set(m, pool, member);
 		member += pool->n_backends;
 	}
 }

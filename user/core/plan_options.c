@@ -45,6 +45,8 @@ static struct vip make_options(const struct cfg_vip *vip)
 		options.flags |= VIP_FRAGMENT_HASH;
 	if (vip->oversize)
 		options.flags |= VIP_OVERSIZE;
+	if (vip->keep_down)
+		options.flags |= VIP_KEEP_DOWN;
 	if (vip->quic_server_id_length) {
 		options.flags |= VIP_QUIC;
 		options.quic = QUIC_OPTION(vip->quic_config_id, vip->quic_server_id_length);

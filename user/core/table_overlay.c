@@ -9,17 +9,12 @@
 #include "flow_hash.h"
 #include "fnv.h"
 
-/*
- * rehash ends when it meets a backend that is up. They own at least half of the
- * slots then, so each try has an even chance and this many do not all miss.
- */
-#define REHASH_MAX 1024
-
 struct table_overlay {
 	struct table_params params;
 	size_t n;
 	struct table_backend *set;
 	char *names;     /* what set[].name point into */
+	uint64_t *hashes; /* of these, for which slots a share is */
 	uint16_t *base;
 	uint32_t *owned; /* per backend: slots in base */
 	/* per backend: stand-ins for its slots in ascending order, or NULL */
@@ -36,6 +31,7 @@ void table_overlay_free(struct table_overlay **overlay)
 		free(o->spares[i]);
 	free(o->spares);
 	free(o->owned);
+	free(o->hashes);
 	free(o->base);
 	free(o->names);
 	free(o->set);
@@ -65,6 +61,7 @@ static int copy_set(struct table_overlay *o, const struct table_backend *set)
 
 		memcpy(name, set[i].name, length);
 		o->set[i] = (struct table_backend){ name, set[i].weight };
+		o->hashes[i] = fnv64_text(FNV64_OFFSET, name);
 		name += length;
 	}
 	return 0;
@@ -73,10 +70,11 @@ static int copy_set(struct table_overlay *o, const struct table_backend *set)
 static int allocate(struct table_overlay *o)
 {
 	o->set = calloc(o->n, sizeof(*o->set));
+	o->hashes = calloc(o->n, sizeof(*o->hashes));
 	o->owned = calloc(o->n, sizeof(*o->owned));
 	o->spares = calloc(o->n, sizeof(*o->spares));
 	o->base = malloc(o->params.size * sizeof(*o->base));
-	return o->set && o->owned && o->spares && o->base ? 0 : -ENOMEM;
+	return o->set && o->hashes && o->owned && o->spares && o->base ? 0 : -ENOMEM;
 }
 
 int table_overlay_new(const struct table_params *params,
@@ -138,13 +136,13 @@ static int find_spares(struct table_overlay *o, uint16_t x, struct err *err)
 }
 
 static struct table_overlay_report survey(const struct table_overlay *o,
-					  const bool *up)
+					  const uint8_t *shares)
 {
 	struct table_overlay_report report = { 0 };
 
 	for (size_t i = 0; i < o->n; i++) {
 		report.n_weighted += o->set[i].weight != 0;
-		if (!o->set[i].weight || up[i])
+		if (!o->set[i].weight || shares[i])
 			continue;
 		report.n_down++;
 		report.moved += o->owned[i];
@@ -165,69 +163,150 @@ judge(const struct table_overlay_report *report, uint32_t size)
 						    TABLE_OVERLAID;
 }
 
-static uint16_t rehash(const struct table_overlay *o, const bool *up,
-		       uint32_t slot)
+/* What the last bits of a slot's choice come from, one for each backend. */
+static uint64_t slot_hash(const struct table_overlay *o, uint16_t x, uint32_t slot)
 {
-	for (uint64_t j = 1; j <= REHASH_MAX; j++) {
+	return mix64(slot ^ o->hashes[x]);
+}
+
+/* For one apply. */
+struct lay {
+	const struct table_overlay *o;
+	const uint8_t *shares;
+	bool whole; /* any share is as good as a full one */
+};
+
+static bool serves(const struct lay *lay, uint16_t x, uint32_t slot)
+{
+	uint8_t share = lay->shares[x];
+
+	if (!share || share >= TABLE_SHARE_FULL || lay->whole)
+		return share;
+	return (slot_hash(lay->o, x, slot) >> 32) * TABLE_SHARE_FULL >> 32 < share;
+}
+
+static uint16_t search(const struct lay *lay, uint32_t slot, uint16_t spare)
+{
+	const struct table_overlay *o = lay->o;
+
+	if (serves(lay, o->base[slot], slot))
+		return o->base[slot];
+	if (spare != TABLE_NONE && serves(lay, spare, slot))
+		return spare;
+	for (uint64_t j = 1; j <= TABLE_REHASH_MAX; j++) {
 		uint64_t hash = mix64(slot + j * GOLDEN_GAMMA);
 		uint16_t owner = o->base[flow_hash_slot(hash, o->params.size)];
 
-		if (up[owner])
+		if (serves(lay, owner, slot))
 			return owner;
 	}
-	for (size_t i = 0; i < o->n; i++)
-		if (up[i] && o->set[i].weight)
-			return (uint16_t)i;
 	return TABLE_NONE;
 }
 
+/* Whoever is up, so chosen that no order matters. */
+static uint16_t last_resort(const struct lay *lay, uint32_t slot)
+{
+	const struct table_overlay *o = lay->o;
+	uint16_t best = TABLE_NONE;
+
+	for (size_t i = 0; i < o->n; i++) {
+		uint16_t x = (uint16_t)i;
+
+		if (!lay->shares[x] || !o->set[x].weight)
+			continue;
+		if (best == TABLE_NONE ||
+		    slot_hash(o, x, slot) < slot_hash(o, best, slot))
+			best = x;
+	}
+	return best;
+}
+
+static uint16_t stand_in(struct lay lay, uint32_t slot, uint16_t spare)
+{
+	uint16_t found = search(&lay, slot, spare);
+
+	lay.whole = true;
+	if (found == TABLE_NONE)
+		found = search(&lay, slot, spare);
+	return found == TABLE_NONE ? last_resort(&lay, slot) : found;
+}
+
 /* `seen` counts each backend's slots, which is the index into its spares. */
-static void overlay(const struct table_overlay *o, const bool *up,
+static void overlay(const struct table_overlay *o, const uint8_t *shares,
 		    uint32_t *seen, uint16_t *slots)
 {
-	for (uint32_t slot = 0; slot < o->params.size; slot++) {
-		uint16_t owner = o->base[slot], spare;
+	struct lay lay = { .o = o, .shares = shares };
 
-		if (up[owner]) {
+	for (uint32_t slot = 0; slot < o->params.size; slot++) {
+		uint16_t owner = o->base[slot];
+
+		if (shares[owner] >= TABLE_SHARE_FULL)
 			slots[slot] = owner;
-			continue;
-		}
-		spare = o->spares[owner][seen[owner]++];
-		slots[slot] = spare != TABLE_NONE && up[spare] ?
-				      spare : rehash(o, up, slot);
+		else
+			slots[slot] = stand_in(lay, slot,
+					       o->spares[owner][seen[owner]++]);
 	}
 }
 
-int table_overlay_apply(struct table_overlay *o, const bool *up,
+static int lay_over(struct table_overlay *o, const uint8_t *shares,
+		    uint16_t *slots, struct err *err)
+{
+	_cleanup_free_ uint32_t *seen = calloc(o->n, sizeof(*seen));
+
+	if (!seen)
+		return err_set(err, -ENOMEM, "no memory for an overlay");
+	for (size_t i = 0; i < o->n; i++) {
+		int ret = 0;
+
+		if (shares[i] < TABLE_SHARE_FULL && o->owned[i] && !o->spares[i])
+			ret = find_spares(o, (uint16_t)i, err);
+		if (ret)
+			return ret;
+	}
+	overlay(o, shares, seen, slots);
+	return 0;
+}
+
+int table_overlay_apply(struct table_overlay *o, const uint8_t *shares,
 			uint16_t *slots, struct table_overlay_report *report,
 			struct err *err)
 {
-	struct table_overlay_report found = survey(o, up);
-	_cleanup_free_ uint32_t *seen = NULL;
-	int result = judge(&found, o->params.size);
+	struct table_overlay_report found = survey(o, shares);
+	int ret, result = judge(&found, o->params.size);
 
 	if (result == TABLE_OVERLAID) {
-		seen = calloc(o->n, sizeof(*seen));
-		if (!seen)
-			return err_set(err, -ENOMEM, "no memory for an overlay");
-		for (size_t i = 0; i < o->n; i++) {
-			int ret = 0;
-
-			if (!up[i] && o->owned[i] && !o->spares[i])
-				ret = find_spares(o, (uint16_t)i, err);
-			if (ret)
-				return ret;
-		}
-		overlay(o, up, seen, slots);
+		ret = lay_over(o, shares, slots, err);
+		if (ret)
+			return ret;
 	}
 	if (report)
 		*report = found;
 	return result;
 }
 
+/* The table of those that are up, with the part shares laid over it. */
+static int rebuild(const struct table_params *params,
+		   const struct table_backend *set, size_t n,
+		   const uint8_t *shares, uint16_t *slots, struct err *err)
+{
+	_cleanup_table_overlay_ struct table_overlay *o = NULL;
+	_cleanup_free_ struct table_backend *left = calloc(n, sizeof(*left));
+	int ret;
+
+	if (!left)
+		return err_set(err, -ENOMEM, "no memory for %zu backends", n);
+	for (size_t i = 0; i < n; i++) {
+		left[i] = set[i];
+		if (!shares[i])
+			left[i].weight = 0;
+	}
+	ret = table_overlay_new(params, left, n, NULL, &o, err);
+	return ret ? ret : table_overlay_apply(o, shares, slots, NULL, err);
+}
+
 int table_build_health(const struct table_params *params,
 		       const struct table_backend *set, size_t n,
-		       const bool *up, uint16_t *slots,
+		       const uint8_t *shares, uint16_t *slots,
 		       struct table_overlay_report *report, struct err *err)
 {
 	_cleanup_table_overlay_ struct table_overlay *o = NULL;
@@ -236,10 +315,16 @@ int table_build_health(const struct table_params *params,
 	ret = table_overlay_new(params, set, n, NULL, &o, err);
 	if (ret)
 		return ret;
-	ret = table_overlay_apply(o, up, slots, report, err);
+	ret = table_overlay_apply(o, shares, slots, report, err);
 	if (ret != TABLE_REBUILD)
 		return ret;
 
-	ret = table_build_up(params, set, n, up, slots, err);
+	ret = rebuild(params, set, n, shares, slots, err);
 	return ret ? ret : TABLE_REBUILD;
+}
+
+void table_shares_of(const bool *up, size_t n, uint8_t *shares)
+{
+	for (size_t i = 0; i < n; i++)
+		shares[i] = up[i] ? TABLE_SHARE_FULL : 0;
 }

@@ -4,28 +4,48 @@
 
 /*
  * Health laid over a table. The base table is that of the configured set; what
- * is up and down decides only who stands in for a slot's owner. The result is
- * a pure function of (configured set, up set): a backend that goes down moves
- * the slots that it served and no others, and when it comes back it gets back
- * exactly these.
+ * share of its slots a backend serves (percent: 0 when it is down, 100 when it is
+ * up, less while it starts slowly or says that it is loaded) decides only who
+ * stands in for a slot's owner. The result is a pure function of (configured set,
+ * shares): a backend that goes down moves the slots that it served and no others,
+ * and when it comes back it gets back exactly these.
  *
- * A slot whose owner x is down goes to
- *   - the slot's owner in the table built without x (the spare), or if that
- *     one is down too,
- *   - the base table's entry at rehash_j(slot), j = 1, 2, ..., the first that
- *     is up, where rehash_j(slot) =
+ * Backend x with share s serves slot k when
+ *   ((mix64(k ^ FNV-1a 64 of its name) >> 32) * 100) >> 32 < s,
+ * which is each slot at 100 and none at 0. A slot goes to the first of these that
+ * serves it:
+ *   - its owner in the base table, x,
+ *   - its owner in the table built without x (the spare),
+ *   - the base table's entry at rehash_j(slot), j = 1, 2, ..., where
+ *     rehash_j(slot) =
  *     ((mix64(slot + j * 0x9e3779b97f4a7c15) >> 32) * size) >> 32.
+ * When none of the first TABLE_REHASH_MAX does, which takes small shares all around,
+ * part shares count as whole for this slot, in the same order; and beyond that it
+ * goes to the one that is up with the lowest mix64(k ^ name). So no slot is empty
+ * while a backend with weight is up.
+ *
+ * The order of that search depends on no share, and a share that grows only makes
+ * more true. So a growing share only ever takes slots to its backend, and moves
+ * none between two others.
  *
  * Finding the spares of x takes one build; they are kept, size / n of them, so
  * that the next flap of x costs a pass over the slots. One backend down is
  * always overlaid. With two or more the overlay gives way to a rebuild on the
  * up set when above 15 % of the backends are down, or when those that are down
- * own above half of the slots.
+ * own above half of the slots; part shares are then laid over that table. Only
+ * share 0 counts as down here: part shares never ask for a rebuild.
  */
 
 #include "table.h"
 
 #define TABLE_REBUILD_PERCENT 15
+#define TABLE_SHARE_FULL 100 /* percent of a backend's slots; more is the same */
+/*
+ * With shares of 0 and 100 only, those that are up own at least half of the slots
+ * whenever a rehash is needed: each try has an even chance, and this many never
+ * all miss.
+ */
+#define TABLE_REHASH_MAX 128
 
 /* Conditions that the caller must handle; the slots are not written. */
 enum table_overlay_result {
@@ -37,7 +57,7 @@ enum table_overlay_result {
 struct table_overlay_report {
 	size_t n_weighted; /* backends that can own a slot */
 	size_t n_down;     /* of these */
-	uint32_t moved;    /* slots that their owner does not serve */
+	uint32_t moved;    /* slots of those that are down */
 };
 
 struct table_overlay;
@@ -58,11 +78,11 @@ void table_overlay_free(struct table_overlay **overlay);
 const uint16_t *table_overlay_base(const struct table_overlay *overlay);
 
 /*
- * Fill slots[0..size) for up[0..n). Returns enum table_overlay_result or a
+ * Fill slots[0..size) for shares[0..n). Returns enum table_overlay_result or a
  * negative errno; *report (may be NULL) is written unless it fails. Keeps new
  * spares, so one overlay belongs to one thread at a time.
  */
-int table_overlay_apply(struct table_overlay *overlay, const bool *up,
+int table_overlay_apply(struct table_overlay *overlay, const uint8_t *shares,
 			uint16_t *slots, struct table_overlay_report *report,
 			struct err *err);
 
@@ -72,7 +92,10 @@ int table_overlay_apply(struct table_overlay *overlay, const bool *up,
  */
 int table_build_health(const struct table_params *params,
 		       const struct table_backend *set, size_t n,
-		       const bool *up, uint16_t *slots,
+		       const uint8_t *shares, uint16_t *slots,
 		       struct table_overlay_report *report, struct err *err);
+
+/* Shares of what is up or down as a whole. */
+void table_shares_of(const bool *up, size_t n, uint8_t *shares);
 
 #endif

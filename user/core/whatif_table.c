@@ -118,8 +118,12 @@ static void nobody(struct whatif_table *t)
 static int fill(struct whatif_table *t, const struct whatif_set *set,
 		const bool *up, bool rebuild, struct err *err)
 {
+	_cleanup_free_ uint8_t *shares = calloc(set->n + 1, sizeof(*shares));
 	enum whatif_method method;
 	int ret;
+
+	if (!shares)
+		return err_set(err, -ENOMEM, "out of memory");
 
 	if (!t->n_serving) {
 		nobody(t);
@@ -129,12 +133,13 @@ static int fill(struct whatif_table *t, const struct whatif_set *set,
 		return table_build(&t->params, set->backends, set->n, t->slots,
 				   err);
 
+	table_shares_of(up, set->n, shares);
 	if (rebuild)
 		ret = table_build_up(&t->params, set->backends, set->n, up,
 				     t->slots, err);
 	else
-		ret = table_build_health(&t->params, set->backends, set->n, up,
-					 t->slots, NULL, err);
+		ret = table_build_health(&t->params, set->backends, set->n,
+					 shares, t->slots, NULL, err);
 	if (ret < 0)
 		return ret;
 

@@ -314,6 +314,7 @@ static void checker_send(struct checker *c, int rc, char *line)
 static void checker_ping(struct checker *c)
 {
 	char *line = NULL;
+	int rc;
 
 	if (++c->unanswered > PINGS_UNANSWERED_MAX ||
 	    uv_stream_get_write_queue_size((uv_stream_t *)&c->child->pipe) > BACKLOG_MAX) {
@@ -321,7 +322,8 @@ static void checker_ping(struct checker *c)
 		return;
 	}
 	uv_timer_start(&c->timer, on_timer, PING_MS, 0);
-	checker_send(c, check_wire_ping(++c->seq, &line, NULL), line);
+	rc = check_wire_ping(++c->seq, &line, NULL);
+	checker_send(c, rc, line);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -397,9 +399,12 @@ void checker_add(struct checker *c, const struct probe *probe)
 void checker_del(struct checker *c, uint32_t id)
 {
 	char *line = NULL;
+	int rc;
 
-	if (c->child)
-		checker_send(c, check_wire_del(id, &line, NULL), line);
+	if (!c->child)
+		return;
+	rc = check_wire_del(id, &line, NULL);
+	checker_send(c, rc, line);
 }
 
 struct checker_status checker_status(const struct checker *c)

@@ -61,10 +61,9 @@ static void params_of(const struct cfg_pool *pool, struct health_params *out)
 	};
 }
 
-static enum effective_state judge(const struct checks *checks, const struct subject *s,
-				  const char **why)
+static struct health_facts facts_of(const struct checks *checks, const struct subject *s)
 {
-	return health_effective(&(struct health_facts){
+	return (struct health_facts){
 		.admin = s->admin,
 		.weight = s->weight,
 		.checked = s->checked,
@@ -73,14 +72,22 @@ static enum effective_state judge(const struct checks *checks, const struct subj
 		.state = s->health.state,
 		.damped = s->health.damped,
 		.agent = s->health.agent,
-	}, why);
+	};
+}
+
+static enum effective_state judge(const struct checks *checks, const struct subject *s,
+				  const char **why)
+{
+	struct health_facts facts = facts_of(checks, s);
+
+	return health_effective(&facts, why);
 }
 
 static uint8_t share_of(const struct subject *s)
 {
 	if (!s->checked)
 		return HEALTH_SHARE_FULL;
-	return health_share(&s->health, &s->params, checks_now());
+	return health_share(&s->health, &s->params);
 }
 
 /* A subject as the configuration has it, of which nothing is known. */
@@ -105,6 +112,7 @@ void checks_ask(void *context, const struct cfg_pool *pool,
 {
 	const struct checks *checks = context;
 	const struct subject *known = subject_find(checks, pool->name, backend->name);
+	struct health_facts facts;
 	struct subject s;
 	const char *why;
 
@@ -112,8 +120,12 @@ void checks_ask(void *context, const struct cfg_pool *pool,
 	subject_init(&s, pool, backend);
 	if (known && !addr_compare(&known->addr, &s.addr) && known->checked)
 		s.health = known->health;
-	out->state = judge(checks, &s, &why);
-	out->share = share_of(&s);
+	facts = facts_of(checks, &s);
+	*out = (struct plan_backend_health){
+		.state = health_effective(&facts, &why),
+		.share = share_of(&s),
+		.keeps_flows = health_keeps_flows(&facts),
+	};
 }
 
 static struct watched_pool *pool_of(const struct checks *checks, const struct subject *s)
@@ -535,7 +547,7 @@ void checks_view(const struct checks *checks, const struct cfg_pool *pool,
 	out->health = &s->health;
 	out->via = s->asked ? check_via_name(s->asked->via) : NULL;
 	out->since_ms = now > s->health.since ? now - s->health.since : 0;
-	out->penalty = health_penalty(&s->health, &s->params, now);
+	out->penalty = s->health.penalty;
 }
 
 bool checks_pool(const struct checks *checks, const char *name,

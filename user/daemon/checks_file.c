@@ -40,14 +40,16 @@ static json_t *subject_json(const struct subject *s)
 	const struct health *h = &s->health;
 	char address[ADDR_TEXT_MAX];
 
-	return json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:o, s:f, s:I, s:b, s:I, s:I, s:f}",
+	return json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:o, s:f, s:I, s:b, s:I, s:I, s:I, s:f, s:I}",
 			 "pool", text_json(s->pool), "backend", text_json(s->name),
 			 "address", addr_format(&s->addr, address), "check",
 			 (json_int_t)s->digest, "state", (json_int_t)h->state, "since",
 			 (json_int_t)h->since, "reason", text_json(h->reason), "penalty",
 			 h->penalty, "penalised", (json_int_t)h->penalised, "damped",
-			 h->damped, "climbs", (json_int_t)h->climbs, "agent",
-			 (json_int_t)h->agent, "agent_weight", h->agent_weight);
+			 h->damped, "climbs", (json_int_t)h->climbs, "climb",
+			 (json_int_t)h->climb, "agent", (json_int_t)h->agent,
+			 "agent_weight", h->agent_weight, "agent_share",
+			 (json_int_t)h->agent_share);
 }
 
 static json_t *checks_json(const struct checks *checks)
@@ -83,35 +85,55 @@ void checks_save(struct checks *checks)
 	json_decref(json);
 }
 
-/* False: not of a form that we write, or of nobody. */
-static bool load_health(json_t *object, struct subject *s)
+static bool in_range(json_int_t value, json_int_t least, json_int_t most)
 {
-	json_int_t digest, state, since, penalised, climbs, agent;
-	double penalty, agent_weight;
-	const char *address, *reason;
-	struct addr addr;
+	return value >= least && value <= most;
+}
+
+/* False: not of a form that we write. */
+static bool parse_health(json_t *object, struct health *h)
+{
+	json_int_t state, since, penalised, climbs, climb, agent, share;
+	const char *reason;
 	int damped;
 
-	if (json_unpack(object, "{s:s, s:I, s:I, s:I, s:s, s:F, s:I, s:b, s:I, s:I, s:F}",
-			"address", &address, "check", &digest, "state", &state, "since",
-			&since, "reason", &reason, "penalty", &penalty, "penalised",
-			&penalised, "damped", &damped, "climbs", &climbs, "agent", &agent,
-			"agent_weight", &agent_weight) ||
-	    state <= HEALTH_UNKNOWN || state >= HEALTH__MAX || agent < 0 ||
-	    agent >= AGENT__MAX || addr_parse(address, "address", &addr, NULL) ||
-	    addr_compare(&addr, &s->addr))
+	*h = (struct health){ 0 };
+	if (json_unpack(object, "{s:I, s:I, s:s, s:F, s:I, s:b, s:I, s:I, s:I, s:F, s:I}",
+			"state", &state, "since", &since, "reason", &reason, "penalty",
+			&h->penalty, "penalised", &penalised, "damped", &damped, "climbs",
+			&climbs, "climb", &climb, "agent", &agent, "agent_weight",
+			&h->agent_weight, "agent_share", &share) ||
+	    !in_range(state, HEALTH_UNKNOWN + 1, HEALTH__MAX - 1) ||
+	    !in_range(agent, 0, AGENT__MAX - 1) || !in_range(climb, 1, HEALTH_SHARE_FULL) ||
+	    !in_range(share, 0, HEALTH_SHARE_FULL) ||
+	    !(h->penalty >= 0 && h->penalty <= HEALTH_PENALTY_MAX) ||
+	    !(h->agent_weight >= 0 && h->agent_weight <= HEALTH_SHARE_FULL))
 		return false;
-	s->health = (struct health){
-		.state = state,
-		.since = since,
-		.penalty = penalty,
-		.penalised = penalised,
-		.damped = damped,
-		.climbs = climbs,
-		.agent = agent,
-		.agent_weight = agent_weight,
-	};
-	snprintf(s->health.reason, sizeof(s->health.reason), "%s", reason);
+	h->state = state;
+	h->since = since;
+	h->checked = checks_now(); /* a result has come, or it were unknown */
+	h->penalised = penalised;
+	h->damped = damped;
+	h->climbs = climbs;
+	h->climb = climb;
+	h->agent = agent;
+	h->agent_share = share;
+	snprintf(h->reason, sizeof(h->reason), "%s", reason);
+	return true;
+}
+
+/* False: not of a form that we write, or of another backend of that name. */
+static bool load_health(json_t *object, struct subject *s)
+{
+	const char *address;
+	struct health health;
+	struct addr addr;
+
+	if (json_unpack(object, "{s:s}", "address", &address) ||
+	    addr_parse(address, "address", &addr, NULL) || addr_compare(&addr, &s->addr) ||
+	    !parse_health(object, &health))
+		return false;
+	s->health = health;
 	return true;
 }
 

@@ -87,11 +87,6 @@ static void set_source(struct daemon *d, const struct cfg *cfg)
 				    &cfg->tunnel_source6);
 }
 
-static bool is_reachable(void *context, const struct backend_ident *ident)
-{
-	return !nexthops_failed(context, &ident->addr);
-}
-
 static int make_cfg(struct txn *txn, struct cfg **cfg)
 {
 	const struct cfg *running = txn->daemon->plan->cfg;
@@ -107,7 +102,7 @@ static int make_cfg(struct txn *txn, struct cfg **cfg)
 static int make_plan(struct txn *txn, struct cfg **cfg)
 {
 	struct daemon *d = txn->daemon;
-	struct plan_health health = { is_reachable, d->nexthops };
+	struct plan_health health = { checks_ask, d->checks };
 
 	if (txn->request.release)
 		return plan_release(d->plan, &health, txn->request.release,

@@ -83,6 +83,8 @@ static uint8_t use_flags(uint8_t use)
 	switch (use) {
 	case USE_DRAIN:
 		return BACKEND_DRAINING;
+	case USE_FAILED:
+		return BACKEND_DOWN | BACKEND_FAILED;
 	case USE_DOWN:
 		return BACKEND_DOWN;
 	default:

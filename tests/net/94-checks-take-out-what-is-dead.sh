@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# A backend whose server dies goes out by its check, with the reason told once, and
+# comes back by it; the table is then what it was. One whose agent says so drains.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/health.sh"
+
+digest() {
+	fl --json vip show "$VIP4:80/tcp" | grep -o '"digest":"[0-9a-f]*"'
+}
+
+digest_is() { [ "$(digest)" = "$1" ]; }
+
+POOL_KEYS="check: {type: http, via: direct, port: 80, interval: 300ms, timeout: 300ms, path: /, body: b}"
+balanced 4 ipip $VIP4
+start_watch
+all_up
+before=$(digest)
+start_load $VIP4
+
+stop b2-http KILL
+wait_for b2 effective down
+equal "health of b2" down "$(health_of b2 health)"
+has "$(health_of b2 health_reason)" "refused"
+wait_event backend_down
+has "$(grep backend_down "$RUN/watch.log")" '"backend":"b2"'
+spread=$(http_spread $VIP4 60) || fail "a request failed while b2 was dead"
+[[ $spread != *b2* ]] || fail "b2 answered: $spread"
+load_goes_on
+
+start_http b2
+wait_for b2 effective up
+wait_until 10 digest_is "$before" || fail "the table is $(digest), and was $before"
+check_http_spread $VIP4
+equal "times that b2 went down" 1 "$(events backend_down)"
+equal "lines in the log" 1 "$(grep -c "backend 'b2'.*is down" "$RUN/fairleadd.log")"
+
+# Its requests at the moment of its death failed; nobody else's did.
+stop load
+failed=$(grep -o '"failed": [0-9]*' "$RUN/load.log" | grep -o '[0-9]*$')
+[ "$failed" -lt 100 ] || fail "$failed requests failed: $(cat "$RUN/load.log")"
+echo "requests that failed while b2 was dead and not yet known to be: $failed"

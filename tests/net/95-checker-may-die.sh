@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# fairlead-check is killed, and stopped so that it hangs: it is started again, health
+# stays what it was, and nothing goes down. It runs without root's rights.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/health.sh"
+
+POOL_KEYS="check: {type: http, via: direct, port: 80, interval: 300ms, timeout: 300ms}"
+
+is_another() {
+	local pid
+
+	pid=$(status_of checker_pid)
+	[ -n "$pid" ] && [ "$pid" != 0 ] && [ "$pid" != "$1" ]
+}
+
+results_reach() { [ "$(status_of check_results)" -ge "$1" ]; }
+
+results_go_on() {
+	local n
+
+	n=$(status_of check_results)
+	wait_until 60 results_reach $((n + 9)) || fail "no results any more"
+}
+
+balanced 4 ipip $VIP4
+start_watch
+all_up
+pid=$(status_of checker_pid)
+[ "$(stat -c %u "/proc/$pid")" != 0 ] || fail "fairlead-check runs as root"
+
+for signal in KILL STOP SEGV; do
+	pid=$(status_of checker_pid)
+	kill -$signal "$pid"
+	wait_until 90 is_another "$pid" || fail "after SIG$signal: no new fairlead-check"
+	results_go_on
+	[ ! -d "/proc/$pid" ] || ! grep -q '^State:.[^Z]' "/proc/$pid/status" ||
+		fail "the fairlead-check that hung still runs"
+done
+equal "backends down" 0 "$(events backend_down)"
+equal "restarts" 3 "$(status_of checker_restarts)"
+wait_event checker_died 3
+
+# It ends with its daemon.
+pid=$(status_of checker_pid)
+stop fairleadd KILL
+gone() { [ ! -d "/proc/$pid" ]; }
+wait_until 10 gone || fail "fairlead-check outlives fairleadd"

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# For the tests of health, beside lib.sh: what is known of backends, long-lived
+# connections, and the processes behind both.
+
+# health_of BACKEND MEMBER: of `backend show`, such as effective or health.
+health_of() {
+	fl --json backend show web |
+		jq -r --arg name "$1" --arg member "$2" \
+			'.. | objects | select(.name? == $name) | .[$member]'
+}
+
+health_is() { [ "$(health_of "$1" "$2")" = "$3" ]; }
+
+# wait_for BACKEND MEMBER VALUE [SECONDS]
+wait_for() {
+	wait_until "${4:-20}" health_is "$1" "$2" "$3" ||
+		fail "$2 of $1 is '$(health_of "$1" "$2")', not '$3': $(health_of "$1" health_reason)"
+}
+
+all_up() {
+	local host
+
+	for host in b1 b2 b3; do
+		wait_for $host effective up
+	done
+}
+
+status_of() {
+	fl --json show status | grep -o "\"$1\":[0-9]*" | grep -o '[0-9]*$'
+}
+
+# What happened, as lines of JSON.
+start_watch() {
+	start watch fe "$O/fairlead" --instance "$ID" --json watch
+	wait_until 10 watches || fail "fairlead watch does not run: $(cat "$RUN/watch.log")"
+}
+
+watches() { running watch; }
+
+# events KIND: how many of them fairlead watch has told.
+events() {
+	grep -c "\"event\":\"$1\"" "$RUN/watch.log" || true
+}
+
+event_told() { [ "$(events "$1")" -ge "${2:-1}" ]; }
+
+wait_event() {
+	wait_until 20 event_told "$@" || fail "no event $1: $(cat "$RUN/watch.log")"
+}
+
+start_servers() {
+	local host
+
+	for host in b1 b2 b3; do
+		start $host-streams $host "$O/tests/net/streams" serve 81 $host
+		wait_until 10 tcp_listens $host 81 || fail "streams does not listen on $host"
+	done
+}
+
+# start_streams ADDRESS HELD RATE
+start_streams() {
+	rm -f "$RUN/streams.progress"
+	start streams client "$O/tests/net/streams" hold "$1" 81 "$2" "$3" \
+		"$RUN/streams.progress"
+	HELD=$2
+	wait_until 30 all_held || fail "not all of $2 connections open: $(cat "$RUN/streams.progress")"
+}
+
+# progress FIELD: 1 held, 2 exchanges, 3 new ones, 4 failed.
+progress() { cut -d' ' -f"$1" "$RUN/streams.progress"; }
+
+all_held() { [ "$(progress 1 2> /dev/null)" = "$HELD" ]; }
+
+progress_reached() { [ "$(progress "$1")" -ge "$2" ]; }
+
+# Every held one speaks a few times more, and new ones come.
+streams_go_on() {
+	local good new
+
+	good=$(progress 2) new=$(progress 3)
+	wait_until 60 progress_reached 2 $((good + 3 * HELD)) || fail "streams stand still"
+	wait_until 60 progress_reached 3 $((new + 10)) || fail "no new connections come through"
+}
+
+# stop_streams [BACKEND...]: only connections to these have failed.
+stop_streams() {
+	local failed allowed=" $* " name
+
+	stop streams
+	sed 's/^/streams: /' "$RUN/streams.log"
+	failed=$(jq -r '.backends | to_entries[] | select(.value.failed > 0) | .key' \
+		"$RUN/streams.log")
+	for name in $failed; do
+		[[ $allowed == *" $name "* ]] || fail "connections to $name failed"
+	done
+}

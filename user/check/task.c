@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "task.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "checker.h"
+#include "reason.h"
+#include "sys/log.h"
+
+#define SOON_MS 1000      /* the first run comes within that, and one that was put off */
+#define LATE_MS 100       /* a timer that is later says that this machine is slow */
+#define COMPLAIN_MS 60000 /* between two messages of the same kind */
+
+static void run(struct task *task);
+
+static const struct prober *const probers[CHECK__MAX] = {
+	[CHECK_TCP] = &tcp_prober,     [CHECK_HTTP] = &http_prober,
+	[CHECK_HTTPS] = &http_prober,  [CHECK_UDP] = &udp_prober,
+	[CHECK_ICMP] = &icmp_prober,   [CHECK_EXEC] = &exec_prober,
+};
+
+static void on_turn(uv_timer_t *timer)
+{
+	run(timer->data);
+}
+
+static void start_timer(struct task *task, uv_timer_cb callback, uint64_t delay)
+{
+	task->due = uv_now(&task->checker->loop) + delay;
+	uv_timer_start(&task->timer, callback, delay, 0);
+}
+
+/* The run is over; its prober has nothing left of it. */
+static void stop_run(struct task *task)
+{
+	uv_timer_stop(&task->timer);
+	task->runs = false;
+	task->prober->stop(task);
+}
+
+static void on_timeout(uv_timer_t *timer)
+{
+	struct task *task = timer->data;
+
+	if (uv_now(&task->checker->loop) > task->due + LATE_MS && !task->excused) {
+		stop_run(task);
+		task->excused = true;
+		run(task);
+		return;
+	}
+	task_fail(task, "%s within %u ms", task->prober->missing(task),
+		  task->probe.check.timeout);
+}
+
+static void run(struct task *task)
+{
+	task->runs = true;
+	task_go_on(task);
+	task->prober->start(task);
+}
+
+void task_go_on(struct task *task)
+{
+	/* The loop's time is of when it last woke up, and much may have run since. */
+	uv_update_time(&task->checker->loop);
+	task->began = uv_now(&task->checker->loop);
+	start_timer(task, on_timeout, task->probe.check.timeout);
+}
+
+void task_wait(struct task *task)
+{
+	uv_timer_stop(&task->timer);
+}
+
+struct task *task_new(struct checker *checker, struct probe *probe)
+{
+	struct task *task = calloc(1, sizeof(*task));
+	uint32_t soon = probe->check.interval < SOON_MS ? probe->check.interval : SOON_MS;
+
+	if (!task)
+		return NULL;
+	task->checker = checker;
+	task->probe = *probe;
+	probe->check = (struct check){ 0 };
+	task->prober = probers[task->probe.check.kind];
+	uv_timer_init(&checker->loop, &task->timer);
+	task->timer.data = task;
+	start_timer(task, on_turn, checker_random(checker, soon));
+	return task;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct task *task = handle->data;
+
+	check_clear(&task->probe.check);
+	free(task);
+}
+
+void task_free(struct task *task)
+{
+	if (task->runs)
+		stop_run(task);
+	uv_close((uv_handle_t *)&task->timer, on_closed);
+}
+
+/*
+ * From the beginning of one run to that of the next. All first runs come within a
+ * second; the second ones are anywhere in the interval, so that load is even after.
+ */
+static uint32_t pause_of(struct task *task)
+{
+	const struct check *check = &task->probe.check;
+	uint32_t spread = (uint64_t)check->interval * check->jitter / 100;
+
+	if (!task->ran)
+		return 1 + checker_random(task->checker, check->interval);
+	return check->interval - spread + checker_random(task->checker, 2 * spread + 1);
+}
+
+static void schedule(struct task *task)
+{
+	uint64_t now = uv_now(&task->checker->loop), next = task->began + pause_of(task);
+
+	task->ran = true;
+	start_timer(task, on_turn, next > now ? next - now : 1);
+}
+
+static void tell(struct task *task, const struct probe_result *result)
+{
+	struct err err = { 0 };
+	char *line = NULL;
+
+	if (check_wire_result(result, &line, &err)) {
+		log_error("result of probe %u: %s", result->id, err.text);
+		return;
+	}
+	channel_write(&task->checker->channel, line);
+	free(line);
+}
+
+void task_finish(struct task *task, struct probe_result *result)
+{
+	stop_run(task);
+	uv_update_time(&task->checker->loop);
+	result->id = task->probe.id;
+	result->ms = uv_now(&task->checker->loop) - task->began;
+	reason_clean(result->reason);
+	tell(task, result);
+	task->excused = false;
+	schedule(task);
+}
+
+static void finish(struct task *task, bool ok, const char *format, va_list args)
+{
+	struct probe_result result = { .ok = ok, .weight = -1 };
+
+	vsnprintf(result.reason, sizeof(result.reason), format, args);
+	task_finish(task, &result);
+}
+
+void task_pass(struct task *task, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	finish(task, true, format, args);
+	va_end(args);
+}
+
+void task_fail(struct task *task, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	finish(task, false, format, args);
+	va_end(args);
+}
+
+static void put_off(struct task *task, const char *what, int code)
+{
+	struct checker *checker = task->checker;
+	uint64_t now = uv_now(&checker->loop);
+
+	if (!checker->complained || now - checker->complained > COMPLAIN_MS) {
+		log_warn("%s: %s; putting off checks", what, reason_of_errno(-code));
+		checker->complained = now ? now : 1;
+	}
+	stop_run(task);
+	start_timer(task, on_turn, 1 + checker_random(checker, SOON_MS));
+}
+
+void task_fail_here(struct task *task, const char *what, int code)
+{
+	switch (-code) {
+	case EMFILE:
+	case ENFILE:
+	case ENOBUFS:
+	case ENOMEM:
+	case EAGAIN: /* of fork() */
+		put_off(task, what, code);
+		break;
+	default:
+		task_fail(task, "%s: %s", what, reason_of_errno(-code));
+		break;
+	}
+}

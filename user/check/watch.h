@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef FAIRLEAD_WATCH_H
+#define FAIRLEAD_WATCH_H
+
+/*
+ * Sockets that live as long as a run. They are in an epoll set of their own, which the
+ * loop watches as one file descriptor, because a uv_poll_t cannot be freed at once when
+ * it is closed, and thousands are closed each second.
+ */
+
+#include <stdint.h>
+#include <sys/epoll.h>
+
+#include <uv.h>
+
+#include "core/err.h"
+
+#define WATCH_BATCH 64
+
+struct watch {
+	int fd; /* -1: not watched */
+	void (*ready)(struct watch *watch, uint32_t events);
+};
+
+struct watches {
+	int epoll_fd;
+	uv_poll_t poll;
+	struct epoll_event batch[WATCH_BATCH];
+	int n_batch;
+};
+
+int watches_open(struct watches *watches, uv_loop_t *loop, struct err *err);
+void watches_close(struct watches *watches);
+
+/* Level-triggered EPOLLIN and EPOLLOUT. The watch stays where it is. -errno. */
+int watch_add(struct watches *watches, struct watch *watch, uint32_t events);
+int watch_change(struct watches *watches, struct watch *watch, uint32_t events);
+/* Is not called any more, also when it is ready already. The fd stays open. */
+void watch_remove(struct watches *watches, struct watch *watch);
+
+#endif
