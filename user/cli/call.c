@@ -46,7 +46,7 @@ void call_address_of(const struct cli *cli, enum call_kind kind,
 		.instance = o->instance,
 		.connect_timeout_ms = cli->connect_timeout_ms,
 		.reply_timeout_ms = cli->reply_timeout_ms,
-		.stop = cli->stop,
+		.stop = &cli->stop,
 	};
 }
 
@@ -56,7 +56,7 @@ int cli_call(struct cli *cli, enum call_kind kind, const char *verb,
 	json_auto_t *owned_args = args;
 	_cleanup_client_ struct client *client = NULL;
 	char code[CLIENT_CODE_MAX] = "";
-	struct call_address address;
+	struct call_address address = {};
 	struct err err = {};
 	int r;
 

@@ -12,7 +12,6 @@
 #include <limits.h>
 
 #include "cli.h"
-#include "client.h"
 
 enum call_kind {
 	CALL_READ, /* the read-only socket will do */
@@ -22,12 +21,12 @@ enum call_kind {
 /*
  * Takes over the reference to args. The caller owns *result, an object, which
  * is written only with EXIT_OK. EXIT_INTERRUPTED comes without a sentence, and
- * only when cli->stop is there.
+ * only when something is there to stop it, cli->stop.
  */
 int cli_call(struct cli *cli, enum call_kind kind, const char *verb,
 	     json_t *args, json_t **result);
 
-/* For who keeps a connection: where it goes. Must not be copied. */
+/* For who keeps a connection: where it goes. Not to be copied; cli must outlive it. */
 struct call_address {
 	char path[PATH_MAX], read_only_path[PATH_MAX];
 	struct client_address client;

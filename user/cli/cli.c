@@ -219,6 +219,7 @@ int cli_main(int argc, char **argv, FILE *stdout_file, FILE *stderr_file)
 		.stderr_file = stderr_file,
 		.connect_timeout_ms = CONNECT_TIMEOUT_MS,
 		.reply_timeout_ms = REPLY_TIMEOUT_MS,
+		.stop = CLIENT_STOP_NONE,
 	};
 	struct words words;
 	struct err err = {};

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <sysexits.h>
 
+#include "client.h"
 #include "core/cfg.h"
 #include "core/err.h"
 #include "writer.h"
@@ -40,7 +41,6 @@ enum cli_exit {
 };
 
 struct cli;
-struct client_stop;
 
 /* argv holds the words after the command's own, without the global options. */
 typedef int verb_run(struct cli *cli, int argc, char **argv);
@@ -98,7 +98,7 @@ struct cli {
 	bool no_document; /* plain text was printed instead */
 	FILE *stdout_file, *stderr_file;
 	int connect_timeout_ms, reply_timeout_ms;
-	const struct client_stop *stop; /* what ends a call; NULL: nothing */
+	struct client_stop stop; /* what ends a call */
 	bool line_is_open; /* the last progress may still be overwritten */
 };
 

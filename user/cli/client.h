@@ -26,11 +26,12 @@
 #define CLIENT_LINE_MAX (64u << 20)
 #define CLIENT_CODE_MAX 32
 
-/* What ends each wait. */
+/* What ends each wait, besides time. */
 struct client_stop {
 	int fd;	       /* when it is readable; -1: nothing does */
 	int reader_fd; /* when what is written there has no reader; likewise */
 };
+#define CLIENT_STOP_NONE ((struct client_stop){.fd = -1, .reader_fd = -1})
 
 struct client_address {
 	const char *path;

@@ -69,7 +69,7 @@ struct drain {
 
 static void drain_end(struct drain *d)
 {
-	d->cli->stop = NULL;
+	d->cli->stop = CLIENT_STOP_NONE;
 	stop_end(&d->stop);
 	json_decref(d->vips);
 }
@@ -423,6 +423,6 @@ int cmd_backend_drain(struct cli *cli, int argc, char **argv)
 	if (stop_begin(&d.stop, -1, &err) < 0)
 		return cli_fail_err(cli, &err);
 
-	cli->stop = &d.stop.ends;
+	cli->stop = d.stop.ends;
 	return drain_wait(&d);
 }

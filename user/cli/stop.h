@@ -24,7 +24,7 @@ struct stop {
 int stop_begin(struct stop *stop, int reader_fd, struct err *err);
 /* The signals are what they were before. Does nothing when not begun. */
 void stop_end(struct stop *stop);
-#define STOP_NONE {.ends = {.fd = -1, .reader_fd = -1}}
+#define STOP_NONE {.ends = CLIENT_STOP_NONE}
 #define _cleanup_stop_ _cleanup_(stop_end)
 
 /* Until a signal came (-EINTR), the reader is gone (-EPIPE) or time is up (0). */

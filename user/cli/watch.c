@@ -62,7 +62,7 @@ struct watch {
 
 static void watch_end(struct watch *w)
 {
-	w->cli->stop = NULL;
+	w->cli->stop = CLIENT_STOP_NONE;
 	stop_end(&w->stop);
 }
 
@@ -266,7 +266,7 @@ static int watch_once(struct watch *w, char code[CLIENT_CODE_MAX],
 {
 	_cleanup_client_ struct client *client = NULL;
 	json_auto_t *result = NULL;
-	struct call_address address;
+	struct call_address address = {};
 	int r;
 
 	call_address_of(w->cli, CALL_READ, &address);
@@ -350,7 +350,7 @@ int cmd_watch(struct cli *cli, int argc, char **argv)
 	if (r < 0)
 		return cli_fail_err(cli, &err);
 
-	cli->stop = &w.stop.ends;
+	cli->stop = w.stop.ends;
 	r = watch_until_stopped(&w, code, &err);
 	if (r == -EINTR || r == -EPIPE)
 		return EXIT_OK;
