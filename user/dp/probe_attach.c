@@ -136,17 +136,19 @@ static int make_qdisc(const struct filters *f, unsigned int ifindex)
 		bpf_map_update_elem(f->qdiscs, &key, &value, BPF_ANY);
 	else
 		bpf_map_delete_elem(f->qdiscs, &key);
-	return rc == -EEXIST ? 0 : rc;
+	if (rc == -EEXIST)
+		return nl_tc_is_clsact(f->nl, ifindex) ? 0 : rc;
+	return rc;
 }
 
 static int attach_failed(int rc, unsigned int ifindex, struct err *err)
 {
 	char name[IF_NAMESIZE];
 
-	if (rc == -EINVAL)
+	if (rc == -EEXIST)
 		return err_set(err, rc,
-			       "cannot attach the probes' filter to interface '%s': %s; its clsact qdisc may be missing because it has an ingress qdisc, or its filters of priority %d are of another kind",
-			       name_of(ifindex, name), strerror(-rc), PRIORITY);
+			       "interface '%s' has an ingress qdisc, in the place of the clsact qdisc that the probes' filter needs; a clsact qdisc takes the same filters",
+			       name_of(ifindex, name));
 	return err_set(err, rc, "cannot attach the probes' filter to interface '%s': %s%s",
 		       name_of(ifindex, name), strerror(-rc),
 		       rc == -EPERM ? "; it needs CAP_NET_ADMIN" : "");
@@ -173,8 +175,14 @@ static int attach(const struct filters *f, const struct probes *p, unsigned int 
 	LIBBPF_OPTS(bpf_tc_opts, opts, .prog_fd = probes_program_fd(p),
 		    .handle = f->handle, .priority = PRIORITY, .flags = BPF_TC_F_REPLACE);
 	struct on_interface now;
-	int rc = look(f, ifindex, &now, err);
+	char name[IF_NAMESIZE];
+	int rc;
 
+	if (!if_indextoname(ifindex, name))
+		return err_set(err, -ENODEV,
+			       "cannot attach the probes' filter: there is no interface with index %u",
+			       ifindex);
+	rc = look(f, ifindex, &now, err);
 	if (rc)
 		return rc;
 	if (now.stranger)

@@ -83,3 +83,28 @@ int nl_tc_filters(struct nl *nl, unsigned int ifindex, uint32_t parent,
 	*n = list.n;
 	return 0;
 }
+
+static int on_qdisc(const struct nlmsghdr *message, void *context)
+{
+	const struct nlattr *attribute;
+	bool *clsact = context;
+
+	mnl_attr_for_each(attribute, message, sizeof(struct tcmsg))
+		if (mnl_attr_get_type(attribute) == TCA_KIND &&
+		    !mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING))
+			*clsact = !strcmp(mnl_attr_get_str(attribute), "clsact");
+	return MNL_CB_OK;
+}
+
+bool nl_tc_is_clsact(struct nl *nl, unsigned int ifindex)
+{
+	char buf[MNL_SOCKET_BUFFER_SIZE];
+	/* Without it the answer goes to those only who listen to changes. */
+	struct nlmsghdr *message = nl_message(buf, RTM_GETQDISC, NLM_F_ECHO);
+	struct tcmsg *header = mnl_nlmsg_put_extra_header(message, sizeof(*header));
+	bool clsact = false;
+
+	header->tcm_ifindex = (int)ifindex;
+	header->tcm_parent = TC_H_CLSACT;
+	return !nl_request(nl, message, on_qdisc, &clsact, NULL) && clsact;
+}

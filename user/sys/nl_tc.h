@@ -2,7 +2,7 @@
 #ifndef FAIRLEAD_NL_TC_H
 #define FAIRLEAD_NL_TC_H
 
-/* What filters tc has on an interface, by rtnetlink. */
+/* What tc has on an interface, by rtnetlink. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +25,11 @@ struct nl_tc_filter {
  */
 int nl_tc_filters(struct nl *nl, unsigned int ifindex, uint32_t parent,
 		  struct nl_tc_filter **out, size_t *n, struct err *err);
+
+/*
+ * Is the qdisc in the place that clsact and ingress share clsact? Of the other kind it
+ * takes filters for what leaves, too, and shows them what comes in.
+ */
+bool nl_tc_is_clsact(struct nl *nl, unsigned int ifindex);
 
 #endif
