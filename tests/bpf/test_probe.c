@@ -281,6 +281,25 @@ static void wrong_destination_is_dropped(void **state)
 	probes_del(probes, mark6);
 }
 
+/* 203.0.113.10 and cb00:710a:: begin with the same four bytes. */
+static void families_are_told_apart(void **state)
+{
+	static const struct frame_spec spec = { 0 };
+	struct addr vip = { .family = AF_INET6 };
+	static struct outcome outcome;
+	struct probe_target target;
+	static struct frame in;
+	uint32_t mark;
+
+	(void)state;
+	frame_address("cb00:710a::", true, (uint8_t *)&vip.v6);
+	target = probe_target(&vip, VIP_PORT, IPPROTO_TCP, B_IPIP4);
+	assert_int_equal(probes_add(probes, &target, &mark, NULL), 0);
+	frame_build(&spec, &in);
+	expect_fate(mark, 0, &in, PROBE_FATE_DESTINATION, &outcome);
+	probes_del(probes, mark);
+}
+
 static void echo_requests_have_no_port(void **state)
 {
 	static const struct frame_spec spec = { .protocol = IPPROTO_ICMP, .payload = 56 };
@@ -474,6 +493,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(marks_of_others_are_let_go),
 	TEST(unknown_mark_is_dropped),
 	TEST(wrong_destination_is_dropped),
+	TEST(families_are_told_apart),
 	TEST(echo_requests_have_no_port),
 	TEST(backends_out_of_service_are_probed),
 	TEST(backends_without_a_way_are_not),

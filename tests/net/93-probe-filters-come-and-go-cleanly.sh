@@ -61,12 +61,14 @@ equal "filter on other" "" "$(our_filters other)"
 equal "qdisc of other" "" "$(clsact other)"
 
 # A filter of somebody else on our qdisc: it stays, and so does the qdisc.
-probes attach eth0
-foreign_filter eth0 ingress
-probes attach none
-equal "qdisc with another's filter" clsact "$(clsact eth0)"
-has "$(filters eth0)" bytecode
-on fe tc qdisc del dev eth0 clsact
+for direction in ingress egress; do
+	probes attach eth0
+	foreign_filter eth0 $direction
+	probes attach none
+	equal "qdisc with another's filter for $direction" clsact "$(clsact eth0)"
+	has "$(filters eth0)" bytecode
+	on fe tc qdisc del dev eth0 clsact
+done
 
 # A qdisc of somebody else, with nothing on it.
 on fe tc qdisc add dev eth0 clsact
