@@ -50,7 +50,7 @@ DP := $(patsubst %.c,$(O)/%.o,$(wildcard user/dp/*.c))
 DAEMON := $(patsubst %.c,$(O)/%.o,$(wildcard user/daemon/*.c))
 CHECK := $(patsubst %.c,$(O)/%.o,$(wildcard user/check/*.c))
 CLI := $(patsubst %.c,$(O)/%.o,$(wildcard user/cli/*.c))
-SKELS := $(O)/fairlead.skel.h $(O)/decap.skel.h
+SKELS := $(O)/fairlead.skel.h $(O)/decap.skel.h $(O)/probe.skel.h
 UNIT := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 BPF_OBJS := $(patsubst bpf/%.bpf.c,$(O)/%.bpf.o,$(wildcard bpf/*.bpf.c)) \
 	$(patsubst tests/%.bpf.c,$(O)/tests/%.bpf.o,$(wildcard tests/*/*.bpf.c))

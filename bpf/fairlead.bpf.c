@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "acl.bpf.h"
+#include "backends.bpf.h"
 #include "clock.bpf.h"
 #include "conntrack.bpf.h"
 #include "egress.bpf.h"
@@ -28,14 +29,6 @@
 #include "stats.bpf.h"
 #include "table.bpf.h"
 #include "vip.bpf.h"
-
-/* NULL: no such id is in use. */
-static __always_inline const struct backend *backend_get(__u32 id)
-{
-	const struct backend *backend = bpf_map_lookup_elem(&backends, &id);
-
-	return backend && backend->flags & BACKEND_VALID ? backend : NULL;
-}
 
 /*
  * NULL: no backend that may have the packet. A new connection needs one that is

@@ -10,6 +10,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "abi.h"
+#include "backends.bpf.h"
 #include "drop_reasons.h"
 
 /* Daemon writes, packets read. No entry: not ours. */
@@ -140,15 +141,6 @@ struct {
 	__type(key, __u32);
 	__array(values, struct table_map);
 } tables SEC(".maps");
-
-/* Daemon writes, packets read. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, MAX_BACKENDS + 1);
-	__type(key, __u32);
-	__type(value, struct backend);
-	__uint(map_flags, BPF_F_MMAPABLE); /* a line each, see vip_sets4 */
-} backends SEC(".maps");
 
 /*
  * May the backend have packets of flows that it has, for a VIP of these flags? One

@@ -137,9 +137,9 @@ static __always_inline bool is_extension_header(__u8 protocol)
 	       protocol == IPPROTO_AH;
 }
 
-/* The IPv4 header at l3, which is known to be whole in the first page. */
-static __always_inline int packet_read4(struct xdp_md *ctx, const struct iphdr *ip,
-					__u32 l3_off, struct pkt *pkt)
+/* What an IP header says; it is known to be whole in the first page. */
+static __always_inline int packet_head4(const struct iphdr *ip, __u32 l3_off,
+					struct pkt *pkt)
 {
 	pkt->key4 = (struct flow_key4){
 		.src = ip->saddr,
@@ -152,14 +152,13 @@ static __always_inline int packet_read4(struct xdp_md *ctx, const struct iphdr *
 	pkt->l3_off = l3_off;
 	pkt->l4_off = ip->ihl * 4;
 	pkt->fragment = FRAGMENT_NONE;
-	if (ip->version != 4 || pkt->l4_off < sizeof(*ip) ||
-	    pkt->ip_len < pkt->l4_off || !packet_holds(ctx, ip, l3_off, pkt->ip_len))
+	if (ip->version != 4 || pkt->l4_off < sizeof(*ip) || pkt->ip_len < pkt->l4_off)
 		return -DROP_REASON_IP_MALFORMED;
 	return 0;
 }
 
-static __always_inline int packet_read6(struct xdp_md *ctx, const struct ipv6hdr *ip,
-					__u32 l3_off, struct pkt *pkt)
+static __always_inline int packet_head6(const struct ipv6hdr *ip, __u32 l3_off,
+					struct pkt *pkt)
 {
 	__u32 payload_len = bpf_ntohs(ip->payload_len);
 
@@ -172,11 +171,31 @@ static __always_inline int packet_read6(struct xdp_md *ctx, const struct ipv6hdr
 	pkt->l3_off = l3_off;
 	pkt->l4_off = sizeof(*ip);
 	pkt->fragment = FRAGMENT_NONE;
-	if (ip->version != 6 || payload_len > 0xffff - sizeof(*ip) ||
-	    !packet_holds(ctx, ip, l3_off, sizeof(*ip) + payload_len))
+	if (ip->version != 6 || payload_len > 0xffff - sizeof(*ip))
 		return -DROP_REASON_IP_MALFORMED;
 	pkt->ip_len = sizeof(*ip) + payload_len;
 	return 0;
+}
+
+/* The same, and the frame has all of the packet. */
+static __always_inline int packet_read4(struct xdp_md *ctx, const struct iphdr *ip,
+					__u32 l3_off, struct pkt *pkt)
+{
+	int err = packet_head4(ip, l3_off, pkt);
+
+	if (err)
+		return err;
+	return packet_holds(ctx, ip, l3_off, pkt->ip_len) ? 0 : -DROP_REASON_IP_MALFORMED;
+}
+
+static __always_inline int packet_read6(struct xdp_md *ctx, const struct ipv6hdr *ip,
+					__u32 l3_off, struct pkt *pkt)
+{
+	int err = packet_head6(ip, l3_off, pkt);
+
+	if (err)
+		return err;
+	return packet_holds(ctx, ip, l3_off, pkt->ip_len) ? 0 : -DROP_REASON_IP_MALFORMED;
 }
 
 #endif

@@ -223,6 +223,26 @@ drop_counter() {
 		grep -o "\"reason\":\"$1\",\"packets\":[0-9]*" | grep -o '[0-9]*$'
 }
 
+# probes COMMAND...: of the front end, as tests/net/probes.c says.
+probes() {
+	on fe "$O/tests/net/probes" "/sys/fs/bpf/fairlead/$ID" "$@"
+}
+
+# probe_ask MARK VIP: the name of who answers a probe by HTTP.
+probe_ask() {
+	printf 'GET / HTTP/1.0\r\n\r\n' | on fe "$O/tests/net/marked" "$1" tcp "$2" 80 |
+		tail -n 1
+}
+
+probe_counter() {
+	probes read | awk -v name="$1" '$1 == name { print $2 }'
+}
+
+# outer_of FAMILY BACKEND: the address that its tunnel ends at.
+outer_of() {
+	if [ "$1" = 4 ]; then echo "10.1.0.1${2#b}"; else echo "fd00:1::1${2#b}"; fi
+}
+
 # start_load ADDRESS [NAME]: requests without pause from the client.
 start_load() {
 	local name=${2:-load}

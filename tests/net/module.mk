@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tools of the tests in namespaces, which scripts/run-tests runs.
 
-NET_TOOLS := $(addprefix $(O)/tests/net/,load outers streams checks hostile)
-ROOT_TESTS += $(NET_TOOLS)
+NET_TOOLS := $(addprefix $(O)/tests/net/,load outers streams checks hostile marked)
+ROOT_TESTS += $(NET_TOOLS) $(O)/tests/net/probes
 
 $(NET_TOOLS): $(O)/%: $(O)/%.o
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ -o $@
+
+$(O)/tests/net/probes: $(O)/tests/net/probes.o $(O)/libfairlead.a
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LDLIBS) -o $@

@@ -359,7 +359,7 @@ static void on_started(void *context)
 
 	events_emit(&checks->daemon->events,
 		    &(struct event){ .kind = EVENT_CHECKER_STARTED, .share = -1 });
-	probes_tell(checks);
+	asked_tell(checks);
 }
 
 static void on_died(void *context, const char *why)
@@ -373,7 +373,7 @@ static void on_died(void *context, const char *why)
 static void on_result(void *context, const struct probe_result *result)
 {
 	struct checks *checks = context;
-	struct asked *asked = probes_find(checks, result->id);
+	struct asked *asked = asked_find(checks, result->id);
 	unsigned int changes;
 	bool others;
 	size_t i;
@@ -483,7 +483,7 @@ void checks_follow(struct checks *checks, const struct cfg *cfg)
 	int rc = collect(checks, cfg, &err);
 
 	if (!rc)
-		rc = probes_follow(checks, cfg, &err);
+		rc = asked_follow(checks, cfg, &err);
 	if (rc)
 		log_error("checks go on as they were: %s", err.text);
 	checker_want(checks->checker, checks->n_asked, cfg->check_user, cfg->check_exec);
@@ -523,7 +523,7 @@ static void checks_freed(uv_handle_t *handle)
 
 	if (++checks->closed < 3)
 		return;
-	probes_free(checks);
+	asked_clear(checks);
 	free(checks->subjects);
 	free(checks->pools);
 	free(checks);

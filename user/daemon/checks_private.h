@@ -81,12 +81,12 @@ struct subject *subject_find(const struct checks *checks, const char *pool,
 			     const char *name);
 
 /* checks_probe.c: who is asked what. -ENOMEM leaves everything as it was. */
-int probes_follow(struct checks *checks, const struct cfg *cfg, struct err *err);
-void probes_free(struct checks *checks);
+int asked_follow(struct checks *checks, const struct cfg *cfg, struct err *err);
+void asked_clear(struct checks *checks);
 /* To a checker that knows nothing. */
-void probes_tell(const struct checks *checks);
+void asked_tell(const struct checks *checks);
 /* NULL: nobody has the id (any more). */
-struct asked *probes_find(const struct checks *checks, uint32_t id);
+struct asked *asked_find(const struct checks *checks, uint32_t id);
 
 /* checks_file.c: /run/fairlead/INSTANCE/health.json. */
 void checks_save(struct checks *checks);

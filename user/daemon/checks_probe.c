@@ -245,7 +245,7 @@ static void link_askers(struct checks *checks, const struct want *wants, size_t 
 	}
 }
 
-int probes_follow(struct checks *checks, const struct cfg *cfg, struct err *err)
+int asked_follow(struct checks *checks, const struct cfg *cfg, struct err *err)
 {
 	size_t n, n_list, i;
 	_cleanup_free_ struct want *wants = collect_wants(checks, cfg, &n);
@@ -273,7 +273,7 @@ int probes_follow(struct checks *checks, const struct cfg *cfg, struct err *err)
 	return 0;
 }
 
-void probes_tell(const struct checks *checks)
+void asked_tell(const struct checks *checks)
 {
 	size_t i;
 
@@ -281,7 +281,7 @@ void probes_tell(const struct checks *checks)
 		checker_add(checks->checker, &checks->asked[i]->probe);
 }
 
-struct asked *probes_find(const struct checks *checks, uint32_t id)
+struct asked *asked_find(const struct checks *checks, uint32_t id)
 {
 	size_t place = id & (ASKED_MAX - 1);
 	struct asked *asked = place < checks->n_places ? checks->places[place] : NULL;
@@ -289,7 +289,7 @@ struct asked *probes_find(const struct checks *checks, uint32_t id)
 	return asked && asked->probe.id == id ? asked : NULL;
 }
 
-void probes_free(struct checks *checks)
+void asked_clear(struct checks *checks)
 {
 	size_t i;
 

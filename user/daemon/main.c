@@ -14,6 +14,7 @@
 
 #include "core/cleanup.h"
 #include "daemon.h"
+#include "dp/probe.h"
 #include "sys/bpffs.h"
 #include "sys/log.h"
 
@@ -186,6 +187,8 @@ static int teardown(struct daemon *d, struct err *err)
 	dataplane_pin_dir(name, pin_dir, sizeof(pin_dir));
 	balanced = access(pin_dir, F_OK) == 0;
 	rc = attach_remove(pin_dir, err);
+	if (!rc)
+		rc = probes_remove(pin_dir, err);
 	if (!rc)
 		rc = bpffs_remove_dir(pin_dir, err);
 	if (rc)

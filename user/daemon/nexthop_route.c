@@ -8,6 +8,7 @@
 
 #include "nexthop_private.h"
 #include "sys/log.h"
+#include "sys/nl_route.h"
 
 static const struct link *find_link(const struct nexthops *nh, unsigned int ifindex)
 {
@@ -56,81 +57,7 @@ int nexthop_read_links(struct nexthops *nh)
 	return rc;
 }
 
-struct route {
-	unsigned char type;
-	unsigned int ifindex, mtu;
-	struct addr via, source;
-};
-
-static void route_via(const struct nlattr *attribute, struct addr *via)
-{
-	const struct rtvia *payload = mnl_attr_get_payload(attribute);
-	uint16_t size = mnl_attr_get_payload_len(attribute);
-
-	*via = (struct addr){ 0 };
-	if (size == sizeof(*payload) + sizeof(via->v4) && payload->rtvia_family == AF_INET) {
-		via->family = AF_INET;
-		memcpy(&via->v4, payload->rtvia_addr, sizeof(via->v4));
-	}
-	if (size == sizeof(*payload) + sizeof(via->v6) && payload->rtvia_family == AF_INET6) {
-		via->family = AF_INET6;
-		memcpy(&via->v6, payload->rtvia_addr, sizeof(via->v6));
-	}
-}
-
-static unsigned int route_mtu(const struct nlattr *metrics)
-{
-	const struct nlattr *metric;
-
-	mnl_attr_for_each_nested(metric, metrics)
-		if (mnl_attr_get_type(metric) == RTAX_MTU)
-			return mnl_attr_get_u32(metric);
-	return 0;
-}
-
-static int on_route(const struct nlmsghdr *message, void *context)
-{
-	const struct rtmsg *header = mnl_nlmsg_get_payload(message);
-	struct route *route = context;
-	const struct nlattr *attribute;
-
-	route->type = header->rtm_type;
-	mnl_attr_for_each(attribute, message, sizeof(*header)) {
-		switch (mnl_attr_get_type(attribute)) {
-		case RTA_OIF:
-			route->ifindex = mnl_attr_get_u32(attribute);
-			break;
-		case RTA_GATEWAY:
-			nl_get_addr(attribute, &route->via);
-			break;
-		case RTA_VIA:
-			route_via(attribute, &route->via);
-			break;
-		case RTA_PREFSRC:
-			nl_get_addr(attribute, &route->source);
-			break;
-		case RTA_METRICS:
-			route->mtu = route_mtu(attribute);
-			break;
-		}
-	}
-	return MNL_CB_OK;
-}
-
-static int ask_route(struct nexthops *nh, const struct addr *addr, struct route *route)
-{
-	char buf[MNL_SOCKET_BUFFER_SIZE];
-	struct nlmsghdr *message = nl_message(buf, RTM_GETROUTE, 0);
-	struct rtmsg *header = mnl_nlmsg_put_extra_header(message, sizeof(*header));
-
-	header->rtm_family = addr->family;
-	header->rtm_dst_len = addr->family == AF_INET ? 32 : 128;
-	nl_put_addr(message, RTA_DST, addr);
-	*route = (struct route){ 0 };
-	return nl_request(&nh->request, message, on_route, route, NULL);
-}
-
-static const char *check_route(const struct route *route, const struct link *link,
+static const char *check_route(const struct nl_route *route, const struct link *link,
 			       const struct hop *hop, bool have_source)
 {
 	if (route->type == RTN_LOCAL)
@@ -169,10 +96,10 @@ void nexthop_resolve_route(struct nexthops *nh, struct hop *hop)
 	const struct link *link;
 	const char *problem;
 	struct addr via;
-	struct route route;
+	struct nl_route route;
 	unsigned int mtu;
 
-	if (ask_route(nh, &hop->addr, &route)) {
+	if (nl_route_get(&nh->request, &hop->addr, 0, &route, NULL)) {
 		hop_set_problem(nh, hop, "no route to the address");
 		return;
 	}
