@@ -92,4 +92,26 @@ static inline bool patient_serves(const struct patient *p)
 	return health_effective(&facts, &why) == EFFECTIVE_UP;
 }
 
+/* Penalties 1000 each, halved in a minute; above 2500 out, below 800 in again. */
+static inline struct patient patient_to_be_damped(void)
+{
+	struct patient p = patient_new();
+
+	p.params.rise = p.params.fall = 1;
+	p.params.suppress = 2500;
+	p.params.reuse = 800;
+	p.params.half_life = MINUTE;
+	return p;
+}
+
+/* It was down and is up again, others serve. */
+static inline struct patient patient_that_climbs(void)
+{
+	struct patient p = patient_new();
+
+	p.params.slow_start = 90 * SECOND;
+	patient_checks(&p, "+---++");
+	return p;
+}
+
 #endif

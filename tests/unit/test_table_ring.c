@@ -167,7 +167,9 @@ struct small_ring {
 
 static void small_ring_start(struct small_ring *small)
 {
-	small->ring = (struct ring){ SIZE, small->first, small->slots };
+	small->ring = (struct ring){
+		.size = SIZE, .first = small->first, .slots = small->slots,
+	};
 	for (uint32_t slot = 0; slot < SIZE; slot++)
 		small->slots[slot] = TABLE_NONE;
 }
