@@ -10,8 +10,11 @@
 
 #include "checks_private.h"
 #include "core/cleanup.h"
+#include "dp/probe.h"
 #include "sys/log.h"
 
+/* How late a change of routes is seen by checks that go through the tunnel. */
+#define ROUTES_MS 5000
 #define SAVE_MS 10000     /* how old the file may be, for want of news */
 #define SAVE_NEWS_MS 1000 /* how old at the most when there is news */
 
@@ -126,6 +129,17 @@ void checks_ask(void *context, const struct cfg_pool *pool,
 		.share = share_of(&s),
 		.keeps_flows = health_keeps_flows(&facts),
 	};
+}
+
+static int compare_pools(const void *key, const void *element)
+{
+	return strcmp(key, ((const struct watched_pool *)element)->name);
+}
+
+struct watched_pool *pool_find(const struct checks *checks, const char *name)
+{
+	return checks->n_pools ? bsearch(name, checks->pools, checks->n_pools,
+					 sizeof(*checks->pools), compare_pools) : NULL;
 }
 
 static struct watched_pool *pool_of(const struct checks *checks, const struct subject *s)
@@ -319,6 +333,13 @@ static void on_settle(uv_timer_t *timer)
 	arm_tick(checks);
 }
 
+/* Not for those of whom nothing is known because nobody asks: then nobody is to blame. */
+static bool time_counts(const struct checks *checks, const struct subject *s)
+{
+	return s->checked && (s->health.state != HEALTH_UNKNOWN ||
+			      checker_status(checks->checker).pid);
+}
+
 /* Time has passed for those for whom it means something. */
 static void on_tick(uv_timer_t *timer)
 {
@@ -329,7 +350,7 @@ static void on_tick(uv_timer_t *timer)
 	for (i = 0; i < checks->n_subjects; i++) {
 		struct subject *s = &checks->subjects[i];
 
-		if (s->checked)
+		if (time_counts(checks, s))
 			subject_changed(checks, s, health_tick(&s->health, &s->params, now));
 	}
 	arm_tick(checks);
@@ -343,7 +364,8 @@ static void arm_tick(struct checks *checks)
 	for (i = 0; i < checks->n_subjects; i++) {
 		const struct subject *s = &checks->subjects[i];
 
-		due = s->checked ? health_next(&s->health, &s->params, now) : HEALTH_NEVER;
+		due = time_counts(checks, s) ? health_next(&s->health, &s->params, now) :
+					       HEALTH_NEVER;
 		next = due < next ? due : next;
 	}
 	uv_timer_stop(&checks->tick);
@@ -356,10 +378,15 @@ static void arm_tick(struct checks *checks)
 static void on_started(void *context)
 {
 	struct checks *checks = context;
+	size_t i;
 
 	events_emit(&checks->daemon->events,
 		    &(struct event){ .kind = EVENT_CHECKER_STARTED, .share = -1 });
 	asked_tell(checks);
+	for (i = 0; i < checks->n_subjects; i++)
+		if (checks->subjects[i].health.state == HEALTH_UNKNOWN)
+			checks->subjects[i].health.since = checks_now();
+	settle_soon(checks);
 }
 
 static void on_died(void *context, const char *why)
@@ -431,6 +458,7 @@ static void collect_pool(struct checks *checks, const struct checks *old,
 
 		subject_init(s, pool, &pool->backends[i]);
 		s->digest = digest;
+		s->interval = pool->check.interval;
 		before = subject_find(old, s->pool, s->name);
 		if (before)
 			inherit(s, before);
@@ -439,7 +467,7 @@ static void collect_pool(struct checks *checks, const struct checks *old,
 }
 
 /* Both are sorted by name. */
-static void keep_facts(struct checks *checks, const struct checks *old)
+static void keep_known(struct checks *checks, const struct checks *old)
 {
 	size_t i, j = 0;
 	int order;
@@ -447,8 +475,11 @@ static void keep_facts(struct checks *checks, const struct checks *old)
 	for (i = 0; i < checks->n_pools; i++) {
 		for (order = -1; j < old->n_pools && order < 0; j += order < 0)
 			order = strcmp(old->pools[j].name, checks->pools[i].name);
-		if (!order)
-			checks->pools[i].facts = old->pools[j].facts;
+		if (order)
+			continue;
+		checks->pools[i].facts = old->pools[j].facts;
+		memcpy(checks->pools[i].path_problem, old->pools[j].path_problem,
+		       sizeof(old->pools[j].path_problem));
 	}
 }
 
@@ -471,9 +502,29 @@ static int collect(struct checks *checks, const struct cfg *cfg, struct err *err
 	checks->n_subjects = checks->n_pools = checks->n_checked = 0;
 	for (i = 0; i < cfg->n_pools; i++)
 		collect_pool(checks, &old, &cfg->pools[i]);
-	keep_facts(checks, &old);
+	keep_known(checks, &old);
 	free(old.subjects);
 	free(old.pools);
+	return 0;
+}
+
+/* Nobody is asked: those who were, are of a configuration that is gone. */
+static void forget_askers(struct checks *checks)
+{
+	size_t i;
+
+	for (i = 0; i < checks->n_asked; i++)
+		checks->asked[i]->n = 0;
+}
+
+int checks_begin(struct checks *checks, const struct cfg *cfg, struct err *err)
+{
+	int rc = collect(checks, cfg, err);
+
+	if (rc)
+		return rc;
+	checks_load(checks);
+	checks_reconsider(checks);
 	return 0;
 }
 
@@ -482,16 +533,27 @@ void checks_follow(struct checks *checks, const struct cfg *cfg)
 	struct err err;
 	int rc = collect(checks, cfg, &err);
 
-	if (!rc)
+	if (!rc) {
+		forget_askers(checks);
 		rc = asked_follow(checks, cfg, &err);
+	}
 	if (rc)
 		log_error("checks go on as they were: %s", err.text);
 	checker_want(checks->checker, checks->n_asked, cfg->check_user, cfg->check_exec);
-	if (!checks->loaded)
-		checks_load(checks);
-	checks->loaded = checks->unsaved = true;
+	checks->unsaved = true;
 	checks_reconsider(checks);
 	settle_soon(checks);
+}
+
+static void on_routes(uv_timer_t *timer)
+{
+	struct checks *checks = timer->data;
+	const struct cfg *cfg = checks->daemon->plan->cfg;
+	struct err err;
+
+	checks->attach_failed[0] = '\0';
+	if (path_changed(checks, cfg) && asked_follow(checks, cfg, &err))
+		log_error("checks go on as they were: %s", err.text);
 }
 
 int checks_open(struct daemon *d, struct checks **out, struct err *err)
@@ -511,19 +573,23 @@ int checks_open(struct daemon *d, struct checks **out, struct err *err)
 	uv_timer_init(&d->loop, &checks->tick);
 	uv_timer_init(&d->loop, &checks->settle);
 	uv_timer_init(&d->loop, &checks->save);
+	uv_timer_init(&d->loop, &checks->routes);
 	checks->tick.data = checks->settle.data = checks->save.data = checks;
+	checks->routes.data = checks;
+	uv_timer_start(&checks->routes, on_routes, ROUTES_MS, ROUTES_MS);
 	*out = checks;
 	return 0;
 }
 
-/* The last of the three timers to be closed takes the rest with it. */
+/* The last of the timers to be closed takes the rest with it. */
 static void checks_freed(uv_handle_t *handle)
 {
 	struct checks *checks = handle->data;
 
-	if (++checks->closed < 3)
+	if (++checks->closed < 4)
 		return;
 	asked_clear(checks);
+	probes_close(&checks->probes);
 	free(checks->subjects);
 	free(checks->pools);
 	free(checks);
@@ -539,6 +605,7 @@ void checks_close(struct checks *checks)
 	uv_close((uv_handle_t *)&checks->tick, checks_freed);
 	uv_close((uv_handle_t *)&checks->settle, checks_freed);
 	uv_close((uv_handle_t *)&checks->save, checks_freed);
+	uv_close((uv_handle_t *)&checks->routes, checks_freed);
 }
 
 void checks_view(const struct checks *checks, const struct cfg_pool *pool,
@@ -564,20 +631,15 @@ void checks_view(const struct checks *checks, const struct cfg_pool *pool,
 bool checks_pool(const struct checks *checks, const char *name,
 		 struct checks_pool_view *out)
 {
-	size_t i, j;
+	const struct watched_pool *pool = pool_find(checks, name);
+	size_t i;
 
-	for (i = 0; i < checks->n_pools; i++) {
-		const struct watched_pool *pool = &checks->pools[i];
-
-		if (strcmp(pool->name, name))
-			continue;
-		*out = (struct checks_pool_view){ .facts = pool->facts,
-						  .backends = pool->n };
-		for (j = 0; j < pool->n; j++)
-			out->up += checks->subjects[pool->first + j].told == EFFECTIVE_UP;
-		return true;
-	}
-	return false;
+	if (!pool)
+		return false;
+	*out = (struct checks_pool_view){ .facts = pool->facts, .backends = pool->n };
+	for (i = 0; i < pool->n; i++)
+		out->up += checks->subjects[pool->first + i].told == EFFECTIVE_UP;
+	return true;
 }
 
 struct checks_status checks_status(const struct checks *checks)

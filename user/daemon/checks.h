@@ -20,11 +20,16 @@
 struct checks;
 struct daemon;
 
-/* Before the first plan: reads what the daemon before this one knew. */
+/* The data plane is open. */
 int checks_open(struct daemon *d, struct checks **out, struct err *err);
 void checks_close(struct checks *checks);
 
-/* The configuration that runs is another. */
+/*
+ * For the first plan, which is made of cfg: what the daemon before this one knew. Asks
+ * nobody yet. -ENOMEM.
+ */
+int checks_begin(struct checks *checks, const struct cfg *cfg, struct err *err);
+/* The configuration that runs is another: its plan is in the maps. */
 void checks_follow(struct checks *checks, const struct cfg *cfg);
 /* Next hops have failed or come back. */
 void checks_reconsider(struct checks *checks);

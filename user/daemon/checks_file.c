@@ -148,9 +148,9 @@ static void load_subjects(struct checks *checks, json_t *list, uint64_t age)
 		if (json_unpack(object, "{s:s, s:s}", "pool", &pool, "backend", &name))
 			continue;
 		s = subject_find(checks, pool, name);
-		if (!s || !s->checked || !s->asked)
+		if (!s || !s->checked)
 			continue;
-		if (age > BELIEVED_MS + 3ULL * s->asked->probe.check.interval)
+		if (age > BELIEVED_MS + 3ULL * s->interval)
 			stale++;
 		else
 			taken += load_health(object, s);

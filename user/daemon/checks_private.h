@@ -20,6 +20,7 @@ struct subject {
 	/* Its pool's, and only when that has a check */
 	bool checked;
 	uint64_t digest; /* of the check */
+	uint32_t interval; /* ms, of the check */
 	struct health_params params;
 	struct health health;
 	struct asked *asked; /* NULL: nobody is asked */
@@ -36,18 +37,26 @@ struct watched_pool {
 	struct pool_policy policy;
 	struct pool_facts facts;
 	bool changed; /* a subject's state has, since facts were judged */
+	/* Which way its checks go, and why not through the tunnel. */
+	enum check_via via;
+	unsigned int ifindex;
+	char path_problem[512];
 };
 
 /* A distinct check of a distinct target, and whom it is about. */
 struct asked {
 	struct probe probe; /* its check is owned */
 	enum check_via via; /* never CHECK_VIA_AUTO */
+	uint16_t backend;   /* id, of CHECK_VIA_VIP; else 0 */
+	bool muted;         /* it cannot be asked now */
 	struct subject **subjects; /* into checks->askers */
 	size_t n;
 };
 
 #define ASKED_BITS 20 /* of an id: the place; above them, how often it was used */
 #define ASKED_MAX (1u << ASKED_BITS)
+
+struct probes;
 
 struct checks {
 	struct daemon *daemon;
@@ -65,13 +74,16 @@ struct checks {
 	uint16_t *uses;
 	size_t n_places, last_place;
 
-	uv_timer_t tick, settle, save;
+	/* Through the tunnel; NULL: nobody has wanted to. */
+	struct probes *probes;
+	char attach_failed[512]; /* why it cannot be; "": it can */
+
+	uv_timer_t tick, settle, save, routes;
 	unsigned int closed; /* of these */
 	uint64_t results, state_changes;
 	uint64_t saved; /* when the file was written */
 	bool stale;   /* the tables have yet to follow */
 	bool unsaved; /* the file has */
-	bool loaded;
 };
 
 /* ms of CLOCK_BOOTTIME, which a daemon after this one goes on with. */
@@ -80,8 +92,29 @@ uint64_t checks_now(void);
 struct subject *subject_find(const struct checks *checks, const char *pool,
 			     const char *name);
 
+/* NULL: not a pool of the configuration that is followed. */
+struct watched_pool *pool_find(const struct checks *checks, const char *name);
+
+/* checks_path.c: the way that checks of a pool go. */
+struct path {
+	enum check_via via;   /* never CHECK_VIA_AUTO; the rest is of CHECK_VIA_VIP */
+	struct addr vip;
+	uint8_t protocol;
+	unsigned int ifindex; /* by which they leave */
+};
+
+/* Also keeps, and logs once, why it is not the tunnel. vip NULL: it has none. */
+void path_choose(struct checks *checks, const struct cfg *cfg,
+		 const struct cfg_pool *pool, const struct cfg_vip *vip, struct path *out);
+/* The probes' program is there, and nowhere else; false: from now on none goes through. */
+bool path_attach(struct checks *checks, const unsigned int *ifindexes, size_t n);
+/* Do the routes say otherwise than when it was chosen? */
+bool path_changed(struct checks *checks, const struct cfg *cfg);
+
 /* checks_probe.c: who is asked what. -ENOMEM leaves everything as it was. */
 int asked_follow(struct checks *checks, const struct cfg *cfg, struct err *err);
+/* The VIP that a pool's checks are made for: the first that has one port; or NULL. */
+const struct cfg_vip *pool_vip(const struct cfg *cfg, const struct cfg_pool *pool);
 void asked_clear(struct checks *checks);
 /* To a checker that knows nothing. */
 void asked_tell(const struct checks *checks);

@@ -9,39 +9,39 @@
 
 #include "checks_private.h"
 #include "core/cleanup.h"
+#include "dp/probe.h"
 #include "sys/log.h"
 
 /* A probe that a subject wants. Its strings are the configuration's. */
 struct want {
-	struct probe probe;
-	enum check_via via;
+	struct asked asked;
+	uint8_t protocol; /* of those through the tunnel */
 	struct subject *subject;
 };
 
 /* All that makes two probes the same one. Ids and marks come later. */
-static int compare_probes(const struct probe *a, enum check_via a_via,
-			  const struct probe *b, enum check_via b_via)
+static int compare_asked(const struct asked *a, const struct asked *b)
 {
-	int order = addr_compare(&a->backend, &b->backend);
+	const struct probe *x = &a->probe, *y = &b->probe;
+	int order = addr_compare(&x->backend, &y->backend);
 
 	if (!order)
-		order = addr_compare(&a->addr, &b->addr);
+		order = addr_compare(&x->addr, &y->addr);
 	if (!order)
-		order = (a->port > b->port) - (a->port < b->port);
+		order = (x->port > y->port) - (x->port < y->port);
 	if (!order)
-		order = (a_via > b_via) - (a_via < b_via);
-	return order ? order : check_compare(&a->check, &b->check);
+		order = (a->backend > b->backend) - (a->backend < b->backend);
+	return order ? order : check_compare(&x->check, &y->check);
 }
 
 static int compare_wants(const void *a, const void *b)
 {
 	const struct want *x = a, *y = b;
 
-	return compare_probes(&x->probe, x->via, &y->probe, y->via);
+	return compare_asked(&x->asked, &y->asked);
 }
 
-/* The VIP that a pool's checks are made for: the first that has one port. */
-static const struct cfg_vip *pool_vip(const struct cfg *cfg, const struct cfg_pool *pool)
+const struct cfg_vip *pool_vip(const struct cfg *cfg, const struct cfg_pool *pool)
 {
 	const struct cfg_vip *any = NULL, *vip;
 	size_t i;
@@ -57,59 +57,114 @@ static const struct cfg_vip *pool_vip(const struct cfg *cfg, const struct cfg_po
 	return any;
 }
 
-static void want_probe(const struct cfg_pool *pool, const struct cfg_vip *vip,
-		       struct subject *subject, struct want *want)
+static void want_probe(const struct checks *checks, const struct cfg_pool *pool,
+		       const struct cfg_backend *backend, const struct cfg_vip *vip,
+		       const struct path *path, struct want *want)
 {
+	const struct plan_backend *planned = NULL;
+	struct backend_ident ident;
+
+	if (path->via == CHECK_VIA_VIP) {
+		backend_ident_of(pool, backend, &ident);
+		planned = plan_find_backend(checks->daemon->plan, &ident);
+	}
 	*want = (struct want){
-		.probe = {
-			.check = pool->check,
-			.addr = subject->addr,
-			.port = pool->check.port ? pool->check.port : vip->spec.port,
-			.backend = subject->addr,
+		.asked = {
+			.probe = {
+				.check = pool->check,
+				.addr = planned ? path->vip : backend->addr,
+				.port = pool->check.port ? pool->check.port : vip->spec.port,
+				.backend = backend->addr,
+			},
+			.via = planned ? CHECK_VIA_VIP : CHECK_VIA_DIRECT,
+			.backend = planned ? planned->id : 0,
 		},
-		.via = CHECK_VIA_DIRECT,
-		.subject = subject,
+		.protocol = path->protocol,
+		.subject = subject_find(checks, pool->name, backend->name),
 	};
 	if (pool->check.kind == CHECK_ICMP)
-		want->probe.port = 0;
+		want->asked.probe.port = 0;
 }
 
-/* Sorted; *n of them. */
-static struct want *collect_wants(const struct checks *checks, const struct cfg *cfg,
-				  size_t *n)
+/* What everybody wants, sorted; and where what goes through the tunnel leaves. */
+struct wants {
+	struct want *list;
+	unsigned int *ifindexes;
+	size_t n, n_ifindexes;
+};
+
+static void wants_free(struct wants *wants)
 {
-	struct want *wants = calloc(checks->n_checked + 1, sizeof(*wants));
-	const struct cfg_vip *vip;
-	size_t i, j;
-
-	*n = 0;
-	for (i = 0; wants && i < cfg->n_pools; i++) {
-		const struct cfg_pool *pool = &cfg->pools[i];
-
-		vip = pool->check.kind ? pool_vip(cfg, pool) : NULL;
-		for (j = 0; vip && j < pool->n_backends; j++)
-			want_probe(pool, vip,
-				   subject_find(checks, pool->name, pool->backends[j].name),
-				   &wants[(*n)++]);
-	}
-	if (wants && *n)
-		qsort(wants, *n, sizeof(*wants), compare_wants);
-	return wants;
+	free(wants->list);
+	free(wants->ifindexes);
+	*wants = (struct wants){ 0 };
 }
 
-static int compare_asked(const void *key, const void *element)
+static void want_pool(struct checks *checks, const struct cfg *cfg,
+		      const struct cfg_pool *pool, struct wants *wants)
+{
+	const struct cfg_vip *vip = pool->check.kind ? pool_vip(cfg, pool) : NULL;
+	struct watched_pool *watched = pool_find(checks, pool->name);
+	struct path path;
+	size_t i;
+
+	if (!vip)
+		return;
+	path_choose(checks, cfg, pool, vip, &path);
+	watched->via = path.via;
+	watched->ifindex = path.ifindex;
+	for (i = 0; i < pool->n_backends; i++)
+		want_probe(checks, pool, &pool->backends[i], vip, &path,
+			   &wants->list[wants->n++]);
+	for (i = 0; i < wants->n_ifindexes && path.ifindex; i++)
+		if (wants->ifindexes[i] == path.ifindex)
+			return;
+	if (path.ifindex)
+		wants->ifindexes[wants->n_ifindexes++] = path.ifindex;
+}
+
+static int collect_wants(struct checks *checks, const struct cfg *cfg,
+			 struct wants *wants)
+{
+	size_t i;
+
+	*wants = (struct wants){
+		.list = calloc(checks->n_checked + 1, sizeof(*wants->list)),
+		.ifindexes = calloc(cfg->n_pools + 1, sizeof(*wants->ifindexes)),
+	};
+	if (!wants->list || !wants->ifindexes)
+		return -ENOMEM;
+	for (i = 0; i < cfg->n_pools; i++)
+		want_pool(checks, cfg, &cfg->pools[i], wants);
+	if (wants->n)
+		qsort(wants->list, wants->n, sizeof(*wants->list), compare_wants);
+	return 0;
+}
+
+/* The same with the tunnels' program where it has to be; without it, none goes there. */
+static int attach_wants(struct checks *checks, const struct cfg *cfg,
+			struct wants *wants)
+{
+	int rc = collect_wants(checks, cfg, wants);
+
+	if (rc || path_attach(checks, wants->ifindexes, wants->n_ifindexes))
+		return rc;
+	wants_free(wants);
+	return collect_wants(checks, cfg, wants);
+}
+
+static int compare_to_want(const void *key, const void *element)
 {
 	const struct want *want = key;
-	const struct asked *asked = *(struct asked *const *)element;
 
-	return compare_probes(&want->probe, want->via, &asked->probe, asked->via);
+	return compare_asked(&want->asked, *(struct asked *const *)element);
 }
 
 static struct asked *find_asked(const struct checks *checks, const struct want *want)
 {
 	struct asked **found = checks->n_asked ?
 		bsearch(want, checks->asked, checks->n_asked, sizeof(*checks->asked),
-			compare_asked) : NULL;
+			compare_to_want) : NULL;
 
 	return found ? *found : NULL;
 }
@@ -168,9 +223,8 @@ static struct asked *asked_new(const struct want *want)
 
 	if (!asked)
 		return NULL;
-	asked->probe = want->probe;
-	asked->via = want->via;
-	if (check_copy(&want->probe.check, &asked->probe.check)) {
+	*asked = want->asked;
+	if (check_copy(&want->asked.probe.check, &asked->probe.check)) {
 		free(asked);
 		return NULL;
 	}
@@ -215,13 +269,14 @@ static void retire(struct checks *checks, struct asked **list, size_t n)
 		struct asked *old = checks->asked[i];
 
 		/* Both are sorted alike. */
-		while (j < n && compare_probes(&list[j]->probe, list[j]->via, &old->probe,
-					       old->via) < 0)
+		while (j < n && compare_asked(list[j], old) < 0)
 			j++;
 		if (j < n && list[j] == old)
 			continue;
 		checker_del(checks->checker, old->probe.id);
 		checks->places[old->probe.id & (ASKED_MAX - 1)] = NULL;
+		if (old->probe.mark)
+			probes_del(checks->probes, old->probe.mark);
 		asked_free(old);
 	}
 }
@@ -245,31 +300,62 @@ static void link_askers(struct checks *checks, const struct want *wants, size_t 
 	}
 }
 
+/* Without its mark it would go to the VIP by the host's own route: then it is not asked. */
+static bool mark(struct checks *checks, struct asked *asked, uint8_t protocol)
+{
+	struct probe_target target = probe_target(&asked->probe.addr, asked->probe.port,
+						  protocol, asked->backend);
+	struct err err;
+
+	if (asked->via != CHECK_VIA_VIP || asked->probe.mark ||
+	    !probes_add(checks->probes, &target, &asked->probe.mark, &err))
+		return true;
+	log_error("a check through the tunnel cannot be made: %s", err.text);
+	return false;
+}
+
+/* Those that are new get their ids, and begin. */
+static void begin_asked(struct checks *checks, const struct want *wants, size_t n)
+{
+	struct asked *asked;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		asked = wants[i].subject->asked;
+		if (asked->probe.id)
+			continue;
+		take_place(checks, asked);
+		asked->muted = !mark(checks, asked, wants[i].protocol);
+		if (!asked->muted)
+			checker_add(checks->checker, &asked->probe);
+	}
+}
+
 int asked_follow(struct checks *checks, const struct cfg *cfg, struct err *err)
 {
-	size_t n, n_list, i;
-	_cleanup_free_ struct want *wants = collect_wants(checks, cfg, &n);
-	_cleanup_free_ struct asked **list = calloc(n + 1, sizeof(*list));
-	_cleanup_free_ struct subject **askers = calloc(n + 1, sizeof(*askers));
+	_cleanup_(wants_free) struct wants wants = { 0 };
+	_cleanup_free_ struct subject **askers = NULL;
+	_cleanup_free_ struct asked **list = NULL;
+	size_t n_list;
+	int rc = attach_wants(checks, cfg, &wants);
 
-	if (!wants || !list || !askers)
+	list = calloc(wants.n + 1, sizeof(*list));
+	askers = calloc(wants.n + 1, sizeof(*askers));
+	if (rc || !list || !askers)
 		return err_set(err, -ENOMEM, "out of memory");
-	if (make_asked(checks, wants, n, list, &n_list) || !grow_places(checks, n_list)) {
+	if (make_asked(checks, wants.list, wants.n, list, &n_list) ||
+	    !grow_places(checks, n_list)) {
 		drop_new(list, n_list);
 		return err_set(err, -ENOMEM, "out of memory");
 	}
 	retire(checks, list, n_list);
 	free(checks->askers);
 	checks->askers = TAKE_PTR(askers);
-	link_askers(checks, wants, n, list);
+	link_askers(checks, wants.list, wants.n, list);
 	free(checks->asked);
 	checks->asked = TAKE_PTR(list);
 	checks->n_asked = n_list;
-	for (i = 0; i < n_list; i++)
-		if (!checks->asked[i]->probe.id) {
-			take_place(checks, checks->asked[i]);
-			checker_add(checks->checker, &checks->asked[i]->probe);
-		}
+	begin_asked(checks, wants.list, wants.n);
 	return 0;
 }
 
@@ -278,7 +364,8 @@ void asked_tell(const struct checks *checks)
 	size_t i;
 
 	for (i = 0; i < checks->n_asked; i++)
-		checker_add(checks->checker, &checks->asked[i]->probe);
+		if (!checks->asked[i]->muted)
+			checker_add(checks->checker, &checks->asked[i]->probe);
 }
 
 struct asked *asked_find(const struct checks *checks, uint32_t id)

@@ -193,11 +193,10 @@ static int start_data_plane(struct daemon *d, struct cfg **cfg, struct err *err)
 		rc = open_kernel(d, err);
 	if (!rc)
 		rc = checks_open(d, &d->checks, err);
-	if (!rc) {
-		/* What the first tables follow. */
-		checks_follow(d->checks, *cfg);
+	if (!rc)
+		rc = checks_begin(d->checks, *cfg, err);
+	if (!rc)
 		rc = txn_run(d, make_first, cfg, err);
-	}
 	if (!rc)
 		rc = dataplane_settle(&d->dp, err);
 	/* A first start that failed leaves nothing behind. */

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whether the checks of a pool go the way of traffic, through the tunnel: "auto" has
+ * them do so wherever it works. Where routes change it is decided anew.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "checks_private.h"
+#include "core/cleanup.h"
+#include "dp/probe.h"
+#include "sys/log.h"
+
+static uint8_t protocol_of(enum check_kind kind)
+{
+	switch (kind) {
+	case CHECK_TCP:
+	case CHECK_HTTP:
+	case CHECK_HTTPS:
+		return IPPROTO_TCP;
+	case CHECK_UDP:
+		return IPPROTO_UDP;
+	default:
+		return 0;
+	}
+}
+
+/* Is that what its checks are, whatever the routes say? UDP only when it is asked for. */
+static bool may_go_through(const struct cfg_pool *pool, const struct cfg_vip *vip)
+{
+	uint8_t protocol = protocol_of(pool->check.kind);
+
+	if (pool->check.via == CHECK_VIA_DIRECT || !protocol ||
+	    !vip_spec_is_exact(&vip->spec) || vip->spec.protocol != protocol)
+		return false;
+	return protocol == IPPROTO_TCP || pool->check.via == CHECK_VIA_VIP;
+}
+
+/* Once for each reason; louder when it was asked for by name. */
+static void explain(const struct cfg_pool *pool, struct watched_pool *watched,
+		    const char *why)
+{
+	if (!strcmp(watched->path_problem, why))
+		return;
+	snprintf(watched->path_problem, sizeof(watched->path_problem), "%s", why);
+	if (*why)
+		log_write(pool->check.via == CHECK_VIA_VIP ? LOG_LEVEL_WARN : LOG_LEVEL_NOTICE,
+			  "checks of pool '%s' go to its backends directly, and not through the tunnel: %s",
+			  pool->name, why);
+}
+
+static bool open_probes(struct checks *checks, struct err *err)
+{
+	const struct daemon *d = checks->daemon;
+
+	return checks->probes || !probes_open(d->dp.pin_dir, d->kernel.backends,
+					      &checks->probes, err);
+}
+
+void path_choose(struct checks *checks, const struct cfg *cfg,
+		 const struct cfg_pool *pool, const struct cfg_vip *vip, struct path *out)
+{
+	struct watched_pool *watched = pool_find(checks, pool->name);
+	struct err err = { 0 };
+
+	*out = (struct path){ .via = CHECK_VIA_DIRECT };
+	if (!vip || !may_go_through(pool, vip)) {
+		explain(pool, watched, vip && pool->check.via == CHECK_VIA_VIP ?
+			"no VIP of it has one address, one port and the protocol of the check" :
+			"");
+		return;
+	}
+	if (checks->attach_failed[0]) {
+		explain(pool, watched, checks->attach_failed);
+	} else if (!open_probes(checks, &err) ||
+		   probes_route(checks->probes, &vip->spec.addr,
+				if_nametoindex(cfg->interface), &out->ifindex, &err)) {
+		explain(pool, watched, err.text);
+	} else {
+		explain(pool, watched, "");
+		out->via = CHECK_VIA_VIP;
+		out->vip = vip->spec.addr;
+		out->protocol = protocol_of(pool->check.kind);
+	}
+}
+
+/* A daemon before this one may have left the program somewhere. */
+static bool may_be_attached(const struct checks *checks)
+{
+	char path[192];
+
+	snprintf(path, sizeof(path), "%s/probe_counters", checks->daemon->dp.pin_dir);
+	return checks->probes || access(path, F_OK) == 0;
+}
+
+bool path_attach(struct checks *checks, const unsigned int *ifindexes, size_t n)
+{
+	struct err err;
+	bool done;
+
+	if (!n && !may_be_attached(checks))
+		return true;
+	done = open_probes(checks, &err) &&
+	       !probes_attach(checks->probes, ifindexes, n, &err);
+	snprintf(checks->attach_failed, sizeof(checks->attach_failed), "%s",
+		 done ? "" : err.text);
+	return done || !n;
+}
+
+bool path_changed(struct checks *checks, const struct cfg *cfg)
+{
+	struct path path;
+	size_t i;
+
+	for (i = 0; i < cfg->n_pools; i++) {
+		const struct cfg_pool *pool = &cfg->pools[i];
+		struct watched_pool *watched = pool_find(checks, pool->name);
+
+		if (!pool->check.kind || pool->check.via == CHECK_VIA_DIRECT || !watched)
+			continue;
+		path_choose(checks, cfg, pool, pool_vip(cfg, pool), &path);
+		if (path.via != watched->via || path.ifindex != watched->ifindex)
+			return true;
+	}
+	return false;
+}
