@@ -11,7 +11,7 @@ digest() {
 
 digest_is() { [ "$(digest)" = "$1" ]; }
 
-POOL_KEYS="check: {type: http, via: direct, port: 80, interval: 300ms, timeout: 300ms, path: /, body: b}"
+POOL_KEYS="check: {type: http, port: 80, interval: 300ms, timeout: 300ms, path: /, body: b}"
 balanced 4 ipip $VIP4
 start_watch
 all_up

@@ -33,8 +33,11 @@ POOL_KEYS="initial_timeout: 1h
 check: {type: http, via: direct, port: 80, interval: 500ms, timeout: 500ms, fall: 2}"
 balanced 4 ipip $VIP4
 all_up
+full=$(table)
 stop b3-http KILL
 wait_for b3 effective down
+has_changed() { [ "$(table)" != "$full" ]; }
+wait_until 20 has_changed || fail "the table does not follow"
 before=$(table)
 start_load $VIP4
 
