@@ -119,6 +119,7 @@ int check_init(struct check *check, enum check_kind kind)
 
 	check->status_min = 200;
 	check->status_max = 299;
+	check->tls_verify = kind == CHECK_HTTPS;
 	check->path = strdup("/");
 	check->method = strdup("GET");
 	if (check->path && check->method)
