@@ -18,7 +18,7 @@ static void every_key_of_an_https_check_is_read(void **state)
 {
 	_cleanup_cfg_ struct cfg *cfg = must_parse(INLINE(
 		"via: direct, interval: 500ms, timeout: 250ms, jitter: 0, rise: 1, fall: 100, "
-		"port: 8443, path: '/a?b=%20', host: www.example.com, method: HEAD, "
+		"port: 8443, path: '/a?b=%20', host: 'www.example.com:8443', method: HEAD, "
 		"status: 200-399, tls_verify: true, sni: sni.example.com, ca_file: /ca, "
 		"cert_file: /cert, key_file: '/k ey', weight_header: X-Weight, type: https"));
 	const struct check *check = &pool_of(cfg)->check;
@@ -33,7 +33,7 @@ static void every_key_of_an_https_check_is_read(void **state)
 	assert_int_equal(check->fall, 100);
 	assert_int_equal(check->port, 8443);
 	assert_string_equal(check->path, "/a?b=%20");
-	assert_string_equal(check->host, "www.example.com");
+	assert_string_equal(check->host, "www.example.com:8443");
 	assert_string_equal(check->method, "HEAD");
 	assert_int_equal(check->status_min, 200);
 	assert_int_equal(check->status_max, 399);
@@ -119,7 +119,8 @@ static void a_saved_check_says_what_was_said(void **state)
 		"      host: a-b.c_d\n      method: HEAD\n      status: \"100-599\"\n"
 		"      weight_header: X-W\n",
 		"type: http\n      status: 204\n      body: \"yes\"\n      weight_json: a.b\n",
-		"type: https\n      tls_verify: true\n      sni: x\n      ca_file: /a\n"
+		"type: https\n      host: '[2001:db8::1]:8443'\n      tls_verify: false\n",
+		"type: https\n      sni: x\n      ca_file: /a\n"
 		"      cert_file: /b\n      key_file: /c\n",
 		"type: udp\n      port: 53\n      send: \" \"\n",
 		"type: icmp\n      rise: 1\n",
@@ -315,7 +316,8 @@ static void numbers_and_words_are_refused_with_what_is_allowed(void **state)
 static void texts_are_refused_with_what_is_allowed(void **state)
 {
 #define PATHS "allowed: /, then up to 4094 printable ASCII characters other than # and blank"
-#define HOSTS "allowed: 1 to 253 letters, digits, . - _"
+#define NAMES "allowed: 1 to 253 letters, digits, . - _"
+#define HOSTS NAMES " : [ ]"
 #define FILES "allowed: an absolute path without control characters"
 	static const struct row rows[] = {
 		{ INLINE("path: health"),
@@ -334,7 +336,7 @@ static void texts_are_refused_with_what_is_allowed(void **state)
 		{ INLINE("host: 'http://a'"),
 		  "4:19: pool 'w': host 'http://a' has another character; " HOSTS },
 		{ INLINE("sni: 'a:443'"),
-		  "4:18: pool 'w': sni 'a:443' has another character; " HOSTS },
+		  "4:18: pool 'w': sni 'a:443' has another character; " NAMES },
 		{ INLINE("weight_header: 'X:'"),
 		  "4:28: pool 'w': weight_header 'X:' has another character; allowed: the name "
 		  "of a header, 1 to 127 characters" },
@@ -382,8 +384,8 @@ static void what_does_not_go_together_is_refused(void **state)
 		{ INLINE("type: http, weight_header: X, weight_json: x"),
 		  "4:43: pool 'w': weight_json and weight_header are both given; allowed: one "
 		  "of them" },
-		{ INLINE("type: https, ca_file: /x"),
-		  "4:26: pool 'w': ca_file is not used, as tls_verify is false; allowed: "
+		{ INLINE("type: https, tls_verify: false, ca_file: /x"),
+		  "4:45: pool 'w': ca_file is not used, as tls_verify is false; allowed: "
 		  "ca_file with 'tls_verify: true'" },
 		{ INLINE("type: https, key_file: /x"),
 		  "4:26: pool 'w': key_file is not used without cert_file; allowed: both, or "

@@ -362,6 +362,34 @@ static void new_next_hop_is_written_to_its_backends(void **state)
 	kernel_release(&k);
 }
 
+static void packets_can_tell_a_failed_check_from_the_operators_word(void **state)
+{
+	static const struct {
+		uint8_t use, flags;
+	} rows[] = {
+		{ USE_UP, 0 },
+		{ USE_DRAIN, BACKEND_DRAINING },
+		{ USE_FAILED, BACKEND_DOWN | BACKEND_FAILED },
+		{ USE_DOWN, BACKEND_DOWN },
+	};
+	const uint8_t mask = BACKEND_DRAINING | BACKEND_DOWN | BACKEND_FAILED;
+	_cleanup_plan_ struct plan *none = empty_plan();
+	_cleanup_plan_ struct plan *plan = must_plan_yaml(ONE_VIP("1"), none);
+	struct kernel k = new_kernel();
+	size_t i;
+
+	(void)state;
+	assert_int_equal(change(&k, none, plan), 0);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		plan->backends[0].use = rows[i].use;
+		assert_int_equal(publish_backends(&k, plan, NULL), 0);
+		assert_int_equal(fake.backends[plan->backends[0].id].flags & mask,
+				 rows[i].flags);
+		check_shadows(&k);
+	}
+	kernel_release(&k);
+}
+
 /* Half of the backends were written: the next attempt writes what is missing. */
 static void failed_write_of_next_hops_is_made_good_by_the_next(void **state)
 {
@@ -480,6 +508,7 @@ int main(void)
 		cmocka_unit_test(adopted_tables_of_the_same_content_are_not_written),
 		cmocka_unit_test(weight_change_writes_one_table_and_nothing_else),
 		cmocka_unit_test(new_next_hop_is_written_to_its_backends),
+		cmocka_unit_test(packets_can_tell_a_failed_check_from_the_operators_word),
 		cmocka_unit_test(failed_write_of_next_hops_is_made_good_by_the_next),
 		cmocka_unit_test(each_address_has_one_entry_that_says_whether_it_has_services),
 		cmocka_unit_test(

@@ -226,6 +226,12 @@ static bool is_host(char c)
 	return is_letter_or_digit(c) || strchr(".-_", c);
 }
 
+/* With a port, perhaps, or an IPv6 address in brackets. */
+static bool is_host_and_port(char c)
+{
+	return is_host(c) || strchr(":[]", c);
+}
+
 /* RFC 9110, section 5.6.2 */
 static bool is_token(char c)
 {
@@ -252,7 +258,9 @@ static bool is_any(char c)
 static const struct text_rule a_path = {
 	is_path, TEXT_MAX, '/', "/, then up to 4094 printable ASCII characters other than # and blank"
 };
-static const struct text_rule a_host = { is_host, 253, 0,
+static const struct text_rule a_host = { is_host_and_port, 253, 0,
+					 "1 to 253 letters, digits, . - _ : [ ]" };
+static const struct text_rule a_name = { is_host, 253, 0,
 					 "1 to 253 letters, digits, . - _" };
 static const struct text_rule a_header = {
 	is_token, 127, 0, "the name of a header, 1 to 127 characters"
@@ -321,7 +329,7 @@ static json_t *text_json(const char *text)
 TEXT_KEY(path, a_path)
 TEXT_KEY(host, a_host)
 TEXT_KEY(body, a_text)
-TEXT_KEY(sni, a_host)
+TEXT_KEY(sni, a_name)
 TEXT_KEY(ca_file, a_file)
 TEXT_KEY(cert_file, a_file)
 TEXT_KEY(key_file, a_file)

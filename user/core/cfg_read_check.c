@@ -222,7 +222,7 @@ int cfg_pool_set_check(void *object, const char *text, struct err *err)
 						 CHECK_HTTPS, CHECK_ICMP };
 	const char *words[sizeof(kinds) / sizeof(*kinds)];
 	struct cfg_pool *pool = object;
-	struct check check;
+	struct check check = { 0 };
 	int word;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -230,7 +230,7 @@ int cfg_pool_set_check(void *object, const char *text, struct err *err)
 	word = cfg_parse_word(text, "check", words, sizeof(kinds) / sizeof(*kinds), err);
 	if (word < 0)
 		return word;
-	if (check_init(&check, kinds[word]))
+	if (kinds[word] != CHECK_NONE && check_init(&check, kinds[word]))
 		return no_memory(err);
 
 	check_clear(&pool->check);

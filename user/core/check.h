@@ -121,7 +121,7 @@ struct probe_result {
 void check_clear(struct check *check);
 /* Deep copy; *to is overwritten. -ENOMEM or 0. */
 int check_copy(const struct check *from, struct check *to);
-/* The defaults of a kind: 5 s, 2 s, 10 %, 2 and 3, status 200 to 299. */
+/* The defaults of a kind: 5 s, 2 s, 10 %, 2 and 3, status 200 to 299, tls_verify. */
 int check_init(struct check *check, enum check_kind kind);
 /* Total order of all that is asked, rise and fall aside: equal ones run once. */
 int check_compare(const struct check *a, const struct check *b);
