@@ -67,6 +67,10 @@ TIMEOUT=500 fails '"no end of the command within 500 ms"' exec 127.0.0.1 0 "\"ar
 fails '"exit status 4: the same line again"' exec 127.0.0.1 0 "\"args\":[\"$RUN/floods\"]"
 passes '"nothing to read"' exec 127.0.0.1 0 "\"args\":[\"$RUN/reads\"]"
 
+# As many arguments as there may be: 3, $0, and 28.
+passes '"28 28"' exec 127.0.0.1 0 \
+	"\"args\":[\"/bin/bash\",\"-c\",\"echo \$# \${28}\"$(printf ',"%s"' {0..28})]"
+
 # Nobody, with nothing.
 passes '"exit status 0"' exec 127.0.0.1 77 "\"args\":[\"$RUN/looks\"]"
 seen=$(cat "$RUN/out/looks")

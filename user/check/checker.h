@@ -40,7 +40,7 @@ struct checker {
 	struct channel channel;
 	struct commands commands;
 	struct http *http;   /* NULL until the first HTTP check */
-	struct pings *pings; /* NULL until the first echo */
+	struct pings *pings; /* NULL until prepared, or the first echo */
 	struct task_list tasks[CHECKER_BUCKETS]; /* by id */
 	struct task_queue due;
 	uv_idle_t idle; /* takes them */
@@ -67,6 +67,7 @@ int checker_take(struct checker *checker, struct check_message *message,
 uint32_t checker_random(struct checker *checker, uint32_t limit);
 
 /* Of probe_icmp.c and http.c: what they have in common for all tasks. */
+void pings_prepare(struct checker *checker); /* as root; what fails is tried later */
 void pings_free(struct checker *checker);
 void http_free(struct checker *checker);
 

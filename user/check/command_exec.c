@@ -68,6 +68,7 @@ void command_exec(const struct task *task, int output_fd, pid_t parent)
 	char addr_line[64], backend_line[64], port_line[32];
 	char *const environment[] = { path, backend_line, addr_line, port_line, NULL };
 	const struct probe *probe = &task->probe;
+	char *args[CHECK_ARGS_MAX + 1] = { NULL };
 
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -84,7 +85,8 @@ void command_exec(const struct task *task, int output_fd, pid_t parent)
 	snprintf(port_line, sizeof(port_line), "FAIRLEAD_PORT=%u", probe->port);
 	if (chdir("/"))
 		_exit(EXIT_CANNOT_RUN);
-	execve(probe->check.args[0], probe->check.args, environment);
+	memcpy(args, probe->check.args, probe->check.n_args * sizeof(args[0]));
+	execve(args[0], args, environment);
 	dprintf(STDOUT_FILENO, "cannot run it: %s\n", strerror(errno));
 	_exit(EXIT_CANNOT_RUN);
 }

@@ -149,6 +149,7 @@ static int run(const struct options *o, struct err *err)
 	if (rc)
 		return rc;
 	raise_files();
+	pings_prepare(&checker);
 	rc = privileges_drop(o->user, err);
 	if (rc)
 		return rc;

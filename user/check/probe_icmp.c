@@ -25,6 +25,7 @@
 #define PING_NOISE 24
 #define PINGS_IN_FLIGHT 65536 /* as there are sequence numbers */
 #define PINGS_AT_A_TIME 64    /* before others have a turn */
+#define RECEIVE_BUFFER (8 * 1024 * 1024) /* replies that come while others have it */
 
 /* The same for ICMP and ICMPv6. */
 struct echo {
@@ -38,6 +39,7 @@ struct ping_socket {
 	struct watch watch;
 	struct pings *pings;
 	uint8_t family;
+	bool watched;
 };
 
 struct pings {
@@ -210,10 +212,10 @@ static int set_filter6(int fd, uint16_t id_be)
 	return 0;
 }
 
-static int open_socket(struct checker *checker, struct ping_socket *s)
+static int open_socket(struct ping_socket *s)
 {
 	bool v4 = s->family == AF_INET;
-	int fd, rc;
+	int size = RECEIVE_BUFFER, fd, rc;
 
 	if (s->watch.fd >= 0)
 		return 0;
@@ -222,14 +224,25 @@ static int open_socket(struct checker *checker, struct ping_socket *s)
 	if (fd < 0)
 		return -errno;
 	rc = v4 ? set_filter4(fd, s->pings->id_be) : set_filter6(fd, s->pings->id_be);
-	if (!rc) {
-		s->watch.fd = fd;
-		rc = watch_add(&checker->watches, &s->watch, EPOLLIN);
-	}
 	if (rc) {
-		s->watch.fd = -1;
 		close(fd);
+		return rc;
 	}
+	/* As much as root may have, else as much as anybody may. */
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	s->watch.fd = fd;
+	return 0;
+}
+
+static int watch_socket(struct checker *checker, struct ping_socket *s)
+{
+	int rc = open_socket(s);
+
+	if (rc || s->watched)
+		return rc;
+	rc = watch_add(&checker->watches, &s->watch, EPOLLIN);
+	s->watched = !rc;
 	return rc;
 }
 
@@ -242,14 +255,22 @@ static int make_pings(struct checker *checker)
 	pings = calloc(1, sizeof(*pings));
 	if (!pings)
 		return -ENOMEM;
-	pings->v4 = (struct ping_socket){ { -1, on_ready }, pings, AF_INET };
-	pings->v6 = (struct ping_socket){ { -1, on_ready }, pings, AF_INET6 };
+	pings->v4 = (struct ping_socket){ { -1, on_ready }, pings, AF_INET, false };
+	pings->v6 = (struct ping_socket){ { -1, on_ready }, pings, AF_INET6, false };
 	if (getrandom(&pings->id_be, sizeof(pings->id_be), 0) < 0) {
 		free(pings);
 		return -EAGAIN;
 	}
 	checker->pings = pings;
 	return 0;
+}
+
+void pings_prepare(struct checker *checker)
+{
+	if (make_pings(checker))
+		return;
+	open_socket(&checker->pings->v4);
+	open_socket(&checker->pings->v6);
 }
 
 void pings_free(struct checker *checker)
@@ -332,7 +353,7 @@ static int begin(struct task *task, const char **what)
 		return rc;
 	s = v4 ? &checker->pings->v4 : &checker->pings->v6;
 	*what = "cannot open a raw socket, which takes CAP_NET_RAW";
-	rc = open_socket(checker, s);
+	rc = watch_socket(checker, s);
 	if (rc)
 		return rc;
 	*what = "cannot begin";

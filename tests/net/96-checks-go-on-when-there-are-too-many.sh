@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# More checks than the machine can run are run less often: each has its turn, and
+# fairleadd is answered meanwhile. With too few files, none is found to have failed.
+. "$(dirname "$0")/lib.sh"
+. tests/net/checks-lib.sh
+
+hostile reply 8080 $'HTTP/1.1 200 OK\r\n\r\nwell'
+
+# 2,000 probes each 10 ms, which is 200,000 runs a second.
+{
+	for id in {1..2000}; do
+		INTERVAL=10 TIMEOUT=5000 probe "$id" tcp 127.0.0.1 1
+	done
+	echo '{"op":"ping","seq":1}'
+} > "$RUN/probes"
+all_told() {
+	grep -q '"op":"pong"' "$RUN/many.log" &&
+		[ "$(grep -o '"id":[0-9]*,' "$RUN/many.log" | sort -u | wc -l)" = 2000 ]
+}
+start_checks "$RUN/probes"
+wait_until 60 all_told || fail "not all checks are run when there are too many"
+if grep '"op":"result"' "$RUN/many.log" | grep -v '"reason":"connection refused"}'; then
+	fail "checks fail because there are too many"
+fi
+stop many
+
+# A few hundred at once with files for a few dozen.
+for id in {1..200}; do
+	probe "$id" tcp 203.0.113.9 1 # hangs
+done > "$RUN/probes"
+probe 1000 http 127.0.0.1 8080 >> "$RUN/probes"
+ip link add hole type veth peer name bottom
+ip link set hole up
+ip link set bottom up
+ip addr add 203.0.113.1/24 dev hole
+ip neighbour add 203.0.113.9 lladdr 02:00:00:00:00:09 dev hole nud permanent
+complained() { grep -q 'cannot open a socket: too many open files; putting off checks' "$RUN/checker.log"; }
+answered() { [ -s "$RUN/many.log" ]; }
+start_limited() {
+	(
+		ulimit -n 48
+		exec setpriv --inh-caps=-all --bounding-set=-sys_resource \
+			"$O/tests/net/checks" 0 600 "$O/fairlead-check" < "$RUN/probes" \
+			> "$RUN/many.log" 2> "$RUN/checker.log"
+	) &
+	echo $! > "$RUN/many.pid"
+	disown $!
+}
+start_limited
+wait_until 30 complained || fail "nothing is said of files that are short"
+if grep '"ok":false' "$RUN/many.log"; then
+	fail "checks fail because files are short"
+fi
+equal "complaints" 1 "$(wc -l < "$RUN/checker.log")"
