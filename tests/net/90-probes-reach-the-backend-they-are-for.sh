@@ -36,19 +36,23 @@ upload() {
 	equal "checksum of the upload" "$(sha256sum < "$RUN/part")" "$(cat "$RUN/b2-sum")"
 }
 
-balanced 4 ipip $VIP4 $VIP6
-# Where the probes would go in the clear: to a host that has the VIP not.
-on fe ip route add default via 10.1.0.100
-on fe ip -6 route add default via fd00:1::100
-head -c 500000 "$RUN/big" > "$RUN/part"
-start_load $VIP4
-
 # tunnel FAMILY ENCAP: all backends behind that one.
 tunnel() {
 	write_config "$1" "$2" "$VIP4:80/tcp" "$VIP4:81/tcp" "$VIP4:7777/udp" "[$VIP6]:80/tcp" \
 		"[$VIP6]:81/tcp"
 	fl apply "$RUN/fairlead.yaml" > "$RUN/apply.out"
 }
+
+balanced 4 ipip $VIP4 $VIP6
+# Where the probes would go in the clear: to a host that has the VIP not.
+on fe ip route add default via 10.1.0.100
+on fe ip -6 route add default via fd00:1::100
+head -c 100000 "$RUN/big" > "$RUN/part"
+
+# While clients are served by the same interface.
+start_load $VIP4
+probes_answered "under load" 4
+stop_load
 
 for family in 4 6; do
 	for encap in ipip gue gue1 gre l2; do
@@ -68,8 +72,8 @@ for family in 4 6; do
 		before=$(probe_counter sent)
 		upload $family $VIP4
 		upload $family $VIP6
-		# At 1100 bytes a segment there are 900 and more.
-		[ $(($(probe_counter sent) - before)) -lt 500 ] || fail "$encap: the kernel has cut up itself"
+		# At 1100 bytes a segment there are 182 and more.
+		[ $(($(probe_counter sent) - before)) -lt 150 ] || fail "$encap: the kernel has cut up itself"
 	done
 done
 on fe ethtool -K eth0 tx off tso off gso off > "$RUN/ethtool.out"
@@ -79,7 +83,7 @@ start_udp_echo b3 $VIP4 7777
 mark=$(probes add 10.1.0.13 $VIP4 7777 udp attach eth0)
 equal "datagram" "b3: hello" "$(echo hello | on fe "$O/tests/net/marked" "$mark" udp $VIP4 7777)"
 
-stop_load
-for reason in unknown destination malformed backend_invalid backend_unresolved too_big no_room; do
+# (A tunnel that is new may still wait for its next hop.)
+for reason in unknown destination malformed backend_invalid too_big no_room; do
 	equal "$reason" 0 "$(probe_counter "$reason")"
 done

@@ -17,6 +17,7 @@
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
 #include "sys/bpffs.h"
+#include "sys/kmap.h"
 #include "sys/log.h"
 
 void dataplane_pin_dir(const char *instance, char *path, size_t size)
@@ -196,19 +197,6 @@ void dataplane_log_memory(const struct dataplane *dp)
 		   bytes / 0x1p20, bytes * dp->cpus / 0x1p20, dp->cpus);
 }
 
-/*
- * Is the pinned map what the program would make? Flags that the kernel sets by
- * itself (BPF_F_RDONLY_PROG on a devmap, 6.18) are not ours to compare, which
- * is why libbpf 1.1's own check of a pin path does not do.
- */
-static bool same_shape(const struct bpf_map *map, const struct bpf_map_info *info)
-{
-	return bpf_map__type(map) == info->type &&
-	       bpf_map__key_size(map) == info->key_size &&
-	       bpf_map__value_size(map) == info->value_size &&
-	       bpf_map__max_entries(map) == info->max_entries;
-}
-
 static int adopt_map(struct bpf_map *map, const char *path, struct err *err)
 {
 	struct bpf_map_info info = { 0 };
@@ -221,7 +209,7 @@ static int adopt_map(struct bpf_map *map, const char *path, struct err *err)
 		return err_set(err, rc, "cannot adopt the pinned map '%s': %s", path,
 			       strerror(-rc));
 	}
-	if (!same_shape(map, &info))
+	if (!kmap_same_shape(map, &info))
 		return err_set(err, -EPROTO,
 			       "pinned map '%s' has another type or size (key %u, value %u, entries %u) than ABI version %d says; 'fairleadd --teardown' removes the maps (and stops balancing)",
 			       path, info.key_size, info.value_size, info.max_entries,

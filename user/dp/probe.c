@@ -15,6 +15,7 @@
 #include "abi.h"
 #include "core/cleanup.h"
 #include "probe.skel.h"
+#include "sys/kmap.h"
 
 static void close_probes(struct probes **probes)
 {
@@ -33,27 +34,18 @@ void probes_close(struct probes **probes)
 	close_probes(probes);
 }
 
-static bool same_shape(const struct bpf_map *map, int fd)
-{
-	struct bpf_map_info info = { 0 };
-	__u32 size = sizeof(info);
-
-	return !bpf_obj_get_info_by_fd(fd, &info, &size) &&
-	       bpf_map__type(map) == info.type &&
-	       bpf_map__key_size(map) == info.key_size &&
-	       bpf_map__value_size(map) == info.value_size &&
-	       bpf_map__max_entries(map) == info.max_entries;
-}
-
 /* The pinned map; one of another version has nothing that is worth an error. */
 static int share_pin(struct bpf_map *map, const char *pin_dir, const char *name)
 {
+	struct bpf_map_info info = { 0 };
 	_cleanup_close_ int fd = -1;
+	__u32 size = sizeof(info);
 	char path[192];
 
 	snprintf(path, sizeof(path), "%s/%s", pin_dir, name);
 	fd = bpf_obj_get(path);
-	if (fd >= 0 && same_shape(map, fd))
+	if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) &&
+	    kmap_same_shape(map, &info))
 		return bpf_map__reuse_fd(map, fd);
 	unlink(path);
 	return bpf_map__set_pin_path(map, path);

@@ -7,12 +7,15 @@
  * way of traffic. include/probe_abi.h has the marks, bpf/probe.bpf.c is the program.
  *
  * The owner of a socket sets SO_MARK to the mark of a probe before it connects to the
- * VIP. Its packets leave by the interface that the host's own route to the VIP names, so
- * that is where the program has to be (probes_route, probes_attach); there they get the
- * backend's outer header and leave by the backend's interface. Answers come from the VIP
- * directly, past the tunnel. A TCP probe that sends much should set TCP_MAXSEG to
- * PROBE_TCP_MSS: nobody tells its socket of the smaller MTU behind the tunnel, and what
- * does not fit is dropped.
+ * VIP, for which it needs CAP_NET_RAW (since Linux 5.17) or CAP_NET_ADMIN. Its packets
+ * leave by the interface that the host's own route to the VIP names, so that is where the
+ * program has to be (probes_route, probes_attach); there they get the backend's outer
+ * header and leave by the backend's interface. By an interface without the program they
+ * would leave in the clear: ask for the route again whenever routes change. Answers come
+ * from the VIP directly, past the tunnel.
+ *
+ * A TCP probe that sends much should set TCP_MAXSEG to PROBE_TCP_MSS: nobody tells its
+ * socket of the smaller MTU behind the tunnel, and what does not fit is dropped.
  *
  * The program outlives the daemon as a filter of tc, with the marks that it had: each
  * daemon has a map of its own, and its first probes_attach() exchanges both at once.

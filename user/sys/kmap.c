@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +16,14 @@
 #include "core/cleanup.h"
 
 #define WALK_CHUNK 4096
+
+bool kmap_same_shape(const struct bpf_map *map, const struct bpf_map_info *info)
+{
+	return bpf_map__type(map) == info->type &&
+	       bpf_map__key_size(map) == info->key_size &&
+	       bpf_map__value_size(map) == info->value_size &&
+	       bpf_map__max_entries(map) == info->max_entries;
+}
 
 static int kmap_update_each(int fd, const char *keys, size_t key_size,
 			    const char *values, size_t value_size, size_t n)

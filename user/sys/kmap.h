@@ -13,6 +13,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct bpf_map;
+struct bpf_map_info;
+
+/*
+ * Is a map that exists what the program would make? Flags that the kernel sets by
+ * itself (BPF_F_RDONLY_PROG on a devmap, 6.18) are not ours to compare, which
+ * is why libbpf 1.1's own check of a pin path does not do.
+ */
+bool kmap_same_shape(const struct bpf_map *map, const struct bpf_map_info *info);
+
 /* Insert or replace n elements. */
 int kmap_update(int fd, const void *keys, size_t key_size, const void *values,
 		size_t value_size, size_t n);
