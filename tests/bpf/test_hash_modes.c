@@ -147,11 +147,6 @@ int main(void)
 		cmocka_unit_test(hashed_fragments_go_by_addresses_and_protocol),
 		cmocka_unit_test(fragments_that_are_not_hashed_go_by_the_ports_of_the_first),
 	};
-	int result = world_open(&world);
 
-	if (result)
-		return result;
-	result = cmocka_run_group_tests(tests, NULL, NULL);
-	world_close(&world);
-	return result;
+	return world_run_tests(&world, tests, sizeof(tests) / sizeof(tests[0]));
 }

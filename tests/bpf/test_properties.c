@@ -603,11 +603,6 @@ int main(void)
 		TEST(packet_that_is_dropped_or_passed_leaves_no_entry),
 		TEST(program_has_not_grown_by_a_quarter),
 	};
-	int result = world_open(&world);
 
-	if (result)
-		return result;
-	result = cmocka_run_group_tests(properties, NULL, NULL);
-	world_close(&world);
-	return result;
+	return world_run_tests(&world, properties, sizeof(properties) / sizeof(properties[0]));
 }
