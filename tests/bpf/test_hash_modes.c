@@ -63,7 +63,7 @@ static uint32_t expected_owner(const struct frame_spec *flow, bool ports)
 	}
 	if (counts != HASH_SOURCE)
 		at[4] = flow->protocol;
-	hash = siphash13(key, tuple, 2 * address + 5);
+	hash = siphash(1, 3, key, tuple, 2 * address + 5);
 	return 1 + ((uint64_t)(hash >> 32) * WORLD_TABLE_SIZE >> 32) % OWNERS;
 }
 
