@@ -398,6 +398,33 @@ static void the_icmp_rate_of_the_configuration_counts(void **state)
 	assert_int_equal(o.status, 0);
 }
 
+/* Flows, fragments and limits of the case before, all within one second. */
+static void a_case_knows_nothing_of_the_one_before(void **state)
+{
+	_cleanup_file_ struct file config = file_with(
+		"interface: eth0\nicmp_rate: 1\n"
+		"vips: [{address: 203.0.113.10:443/tcp, pool: p}, {address: 203.0.113.10:53/udp, pool: p}]\n"
+		"pools: {p: {backends: [{address: 10.1.0.11}]}}\n");
+	_cleanup_file_ struct file f = file_with(
+		"cases:\n"
+		"  - {name: a, in: icmp 198.51.100.7 > 203.0.113.10, verdict: tx}\n"
+		"  - {name: b, in: icmp 198.51.100.7 > 203.0.113.10, verdict: tx}\n"
+		"  - {name: c, in: udp 198.51.100.7:9 > 203.0.113.10:53 frag=0+ id=7 bytes=8, verdict: tx,\n"
+		"     counters: {'vip 203.0.113.10:53/udp new_flows': 1}}\n"
+		"  - {name: d, in: udp 198.51.100.7:9 > 203.0.113.10:53 frag=16 id=7 bytes=8, verdict: drop,\n"
+		"     reason: fragment_unknown, counters: {drop fragment_unknown: 1}}\n"
+		"  - {name: e, in: 'tcp " ENDS "flags=S', verdict: tx,\n"
+		"     counters: {'vip 203.0.113.10:443/tcp new_flows': 1}}\n"
+		"  - {name: f, in: 'tcp " ENDS "flags=A', verdict: tx,\n"
+		"     counters: {'vip 203.0.113.10:443/tcp new_flows': 1}}\n");
+	_cleanup_outcome_ struct outcome o =
+		fairlead_test("--config %s %s", config.path, f.path);
+
+	(void)state;
+	assert_has(&o, "6 passed, 0 failed\n");
+	assert_int_equal(o.status, 0);
+}
+
 static void the_mtu_of_the_file_is_that_of_the_way(void **state)
 {
 	_cleanup_file_ struct file fits = file_with(
@@ -479,6 +506,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_written_is_a_failure),
 		cmocka_unit_test(what_is_recorded_passes_whatever_the_name),
 		cmocka_unit_test(the_icmp_rate_of_the_configuration_counts),
+		cmocka_unit_test(a_case_knows_nothing_of_the_one_before),
 		cmocka_unit_test(the_mtu_of_the_file_is_that_of_the_way),
 		cmocka_unit_test(wrong_files_and_words_have_exit_statuses),
 		cmocka_unit_test(nothing_is_pinned_or_attached),

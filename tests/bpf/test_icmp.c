@@ -366,11 +366,6 @@ int main(void)
 		TEST(frame_to_a_group_of_hosts_is_not_answered),
 		TEST(no_quote_of_random_bytes_is_answered),
 	};
-	int result = world_open(&world);
 
-	if (result)
-		return result;
-	result = cmocka_run_group_tests(tests, NULL, NULL);
-	world_close(&world);
-	return result;
+	return world_run_tests(&world, tests, sizeof(tests) / sizeof(tests[0]));
 }

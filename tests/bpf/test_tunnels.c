@@ -324,11 +324,6 @@ int main(void)
 		TEST(one_address_is_the_source_of_every_flow),
 		TEST(oversize_packets_have_no_df_and_ids_that_differ),
 	};
-	int result = world_open(&world);
 
-	if (result)
-		return result;
-	result = cmocka_run_group_tests(tests, NULL, NULL);
-	world_close(&world);
-	return result;
+	return world_run_tests(&world, tests, sizeof(tests) / sizeof(tests[0]));
 }

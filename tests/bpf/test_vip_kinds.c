@@ -499,11 +499,6 @@ int main(void)
 		cmocka_unit_test(later_fragment_of_a_protocol_without_ports_finds_its_vip),
 		cmocka_unit_test(tries_of_prefixes_are_not_asked_while_the_flag_is_off),
 	};
-	int result = world_open(&world);
 
-	if (result)
-		return result;
-	result = cmocka_run_group_tests(tests, NULL, NULL);
-	world_close(&world);
-	return result;
+	return world_run_tests(&world, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -280,3 +280,14 @@ void world_close(struct world *world)
 	fairlead_bpf__destroy(world->skel);
 	world->skel = NULL;
 }
+
+int world_run_tests(struct world *world, const struct CMUnitTest *tests, size_t n)
+{
+	int result = world_open(world);
+
+	if (result)
+		return result;
+	result = _cmocka_run_group_tests("tests", tests, n, NULL, NULL);
+	world_close(world);
+	return result;
+}

@@ -25,6 +25,8 @@
 #include "user/dp/flow_maps.h"
 #include "user/dp/vip_sets.h"
 
+struct CMUnitTest;
+
 #define LOOPBACK_IFINDEX 1
 #define WORLD_TABLE_SIZE 251
 #define WORLD_FLOWS 4096
@@ -122,6 +124,8 @@ int world_open_sized(struct world *world, enum flow_form form, uint32_t flows);
 int world_open_as(struct world *world, enum flow_form form);
 int world_open(struct world *world); /* in sets */
 void world_close(struct world *world);
+/* For main: n tests in a world that is opened for them. What to exit with. */
+int world_run_tests(struct world *world, const struct CMUnitTest *tests, size_t n);
 void world_reset(struct world *world);
 void world_reset_backends(struct world *world);
 

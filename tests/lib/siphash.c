@@ -29,7 +29,7 @@ static void sip_round(uint64_t v[4])
 	v[2] = rotate(v[2], 32);
 }
 
-uint64_t siphash13(const uint8_t key[16], const uint8_t *data, size_t length)
+uint64_t siphash(int c, int d, const uint8_t key[16], const uint8_t *data, size_t length)
 {
 	/* The constants spell a sentence, eight letters each, big-endian. */
 	const char *sentence = "somepseudorandomlygeneratedbytes";
@@ -47,12 +47,13 @@ uint64_t siphash13(const uint8_t key[16], const uint8_t *data, size_t length)
 						    (uint64_t)length << 56;
 
 		v[3] ^= word;
-		sip_round(v);
+		for (int i = 0; i < c; i++)
+			sip_round(v);
 		v[0] ^= word;
 	}
 
 	v[2] ^= 0xff;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < d; i++)
 		sip_round(v);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }

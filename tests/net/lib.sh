@@ -204,6 +204,23 @@ sum_written() {
 	[ -n "$(cat "$RUN"/b?-sum 2> /dev/null)" ]
 }
 
+# Datagrams to the address are answered from it, by more than one backend.
+check_udp_spread() {
+	local host i answer
+
+	for host in b1 b2 b3; do
+		start_udp_echo "$host" "$1" 7777
+	done
+	for i in {1..30}; do
+		answer=$(ask_udp "$1" 7777 "hello $i") || fail "datagram $i was not answered"
+		[[ $answer =~ ^b[123]:\ hello\ $i$ ]] ||
+			fail "datagram $i was answered with '$answer'"
+		echo "${answer%%:*}" >> "$RUN/answers"
+	done
+	[ "$(sort -u "$RUN/answers" | wc -l)" -gt 1 ] ||
+		fail "one backend has had all 30 flows"
+}
+
 family() {
 	if [[ $1 == *:* ]]; then echo 6; else echo 4; fi
 }

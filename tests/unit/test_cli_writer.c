@@ -4,21 +4,27 @@
 
 typedef void fill_fn(struct writer *w);
 
-static char *render(enum writer_form form, bool colour, bool all, fill_fn *fill)
+static char *render_as(const struct writer_settings *settings, fill_fn *fill)
 {
-	struct writer_settings settings = { .form = form,
-					    .colour = colour,
-					    .all = all };
 	_cleanup_writer_ struct writer *w = NULL;
 	char *text = NULL;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
 
-	assert_int_equal(writer_new(&settings, file, &w), 0);
+	assert_int_equal(writer_new(settings, file, &w), 0);
 	fill(w);
 	assert_int_equal(writer_finish(w, NULL), 0);
 	fclose(file);
 	return text;
+}
+
+static char *render(enum writer_form form, bool colour, bool all, fill_fn *fill)
+{
+	struct writer_settings settings = { .form = form,
+					    .colour = colour,
+					    .all = all };
+
+	return render_as(&settings, fill);
 }
 
 static void check(enum writer_form form, fill_fn *fill, const char *expected)
@@ -105,17 +111,7 @@ static void pictures(struct writer *w)
 
 static char *render_width(size_t width)
 {
-	struct writer_settings settings = { .width = width };
-	_cleanup_writer_ struct writer *w = NULL;
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
-
-	assert_int_equal(writer_new(&settings, file, &w), 0);
-	pictures(w);
-	assert_int_equal(writer_finish(w, NULL), 0);
-	fclose(file);
-	return text;
+	return render_as(&(struct writer_settings){ .width = width }, pictures);
 }
 
 static void a_bar_takes_the_room_that_is_left(void **state)

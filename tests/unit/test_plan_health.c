@@ -246,7 +246,7 @@ static void flows_of_what_its_check_calls_down_are_chosen_again(void **state)
 	count(plan, slots);
 	assert_int_equal(slots[2] + slots[3], 0);
 	assert_int_equal(use_of(plan, 1), USE_UP);
-	assert_int_equal(use_of(plan, 2), USE_DOWN);
+	assert_int_equal(use_of(plan, 2), USE_FAILED);
 	assert_int_equal(use_of(plan, 3), USE_UP);
 }
 
@@ -347,7 +347,7 @@ static void panic_counts_on_all_that_the_operator_wants(void **state)
 		assert_int_equal(plan_make(&cfg, none, &health, &plan, NULL), 0);
 		count(plan, slots);
 		assert_int_equal(slots[1] != 0, panic);
-		assert_int_equal(use_of(plan, 1), panic ? USE_UP : USE_DOWN);
+		assert_int_equal(use_of(plan, 1), panic ? USE_UP : USE_FAILED);
 		assert_int_equal(slots[5] + slots[0], 0);
 		assert_int_equal(use_of(plan, 5), USE_DRAIN);
 		/* Each has all of its slots, a fourth. */

@@ -120,6 +120,20 @@ static void maglev_of_equal_weights_is_the_textbook_table(void **state)
 	}
 }
 
+static void compare_capped(struct fixture *f, const struct table_params *params)
+{
+	struct err err;
+
+	assert_int_equal(table_build_in_order(params, f->set.backends,
+					      f->set.n, f->slots, &err), 0);
+	if (params->slack_percent)
+		textbook_capped_slack(f->set.backends, f->set.n, params->size,
+				      params->slack_percent, f->expected);
+	else
+		textbook_capped(f->set.backends, f->set.n, params->size, f->expected);
+	assert_same(f, params);
+}
+
 static void capped_is_the_textbook_table(void **state)
 {
 	struct fixture *f = *state;
@@ -127,14 +141,8 @@ static void capped_is_the_textbook_table(void **state)
 	for (int i = 0; i < 4000; i++) {
 		struct table_params params = random_case(f, small_sizes, 10, 64,
 							 TABLE_CAPPED);
-		struct err err;
 
-		assert_int_equal(table_build_in_order(&params, f->set.backends,
-						      f->set.n, f->slots, &err),
-				 0);
-		textbook_capped(f->set.backends, f->set.n, params.size,
-				f->expected);
-		assert_same(f, &params);
+		compare_capped(f, &params);
 	}
 }
 
@@ -145,14 +153,8 @@ static void capped_is_the_textbook_table_on_large_sets(void **state)
 	for (int i = 0; i < 100; i++) {
 		struct table_params params = random_case(f, large_sizes, 4, 1000,
 							 TABLE_CAPPED);
-		struct err err;
 
-		assert_int_equal(table_build_in_order(&params, f->set.backends,
-						      f->set.n, f->slots, &err),
-				 0);
-		textbook_capped(f->set.backends, f->set.n, params.size,
-				f->expected);
-		assert_same(f, &params);
+		compare_capped(f, &params);
 	}
 }
 
@@ -163,15 +165,9 @@ static void capped_with_slack_is_the_textbook_table(void **state)
 	for (int i = 0; i < 1000; i++) {
 		struct table_params params = random_case(f, small_sizes, 8, 32,
 							 TABLE_CAPPED);
-		struct err err;
 
 		params.slack_percent = 1 + random_below(&f->random, 100);
-		assert_int_equal(table_build_in_order(&params, f->set.backends,
-						      f->set.n, f->slots, &err),
-				 0);
-		textbook_capped_slack(f->set.backends, f->set.n, params.size,
-				      params.slack_percent, f->expected);
-		assert_same(f, &params);
+		compare_capped(f, &params);
 	}
 }
 

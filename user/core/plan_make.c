@@ -117,7 +117,9 @@ static enum backend_use use_when(const struct plan_backend_health *health,
 	case EFFECTIVE_DRAIN:
 		return USE_DRAIN;
 	default:
-		return health->keeps_flows ? use_of(backend->state) : USE_DOWN;
+		if (health->keeps_flows)
+			return use_of(backend->state);
+		return backend->state == ADMIN_DOWN ? USE_DOWN : USE_FAILED;
 	}
 }
 

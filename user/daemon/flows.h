@@ -46,6 +46,10 @@ int flows_walk_maps(const int outer[FLOW_MAP__MAX], unsigned int cpus,
  */
 int flows_forget_removed(const struct dataplane *dp, const struct plan *plan);
 
+/* The whole tuple, as LRU hashes and the flow hash have it; dst and protocol known. */
+void flows_key4(const struct flow_seen *flow, struct flow_key4 *key);
+void flows_key6(const struct flow_seen *flow, struct flow_key6 *key);
+
 /* A descriptor of a CPU's inner map; -ENOENT: it has none. *entries: of it. */
 int flows_open_inner(int outer, uint32_t cpu, uint32_t *entries);
 

@@ -246,24 +246,17 @@ static bool into_sets(const struct migration *m, const struct target *t,
 
 static bool into_lru(const struct target *t, const struct flow_seen *flow)
 {
-	struct flow_key4 key4 = {
-		.src = flow->src.v4.s_addr,
-		.dst = flow->dst.v4.s_addr,
-		.sport = htons(flow->sport),
-		.dport = htons(flow->dport),
-		.protocol = flow->protocol,
-	};
-	struct flow_key6 key6 = {
-		.sport = htons(flow->sport),
-		.dport = htons(flow->dport),
-		.protocol = flow->protocol,
-	};
+	union {
+		struct flow_key4 v4;
+		struct flow_key6 v6;
+	} key;
 
-	memcpy(key6.src, &flow->src.v6, sizeof(key6.src));
-	memcpy(key6.dst, &flow->dst.v6, sizeof(key6.dst));
-	return !bpf_map_update_elem(t->fds[flow->v6 ? FLOW_MAP_LRU6 : FLOW_MAP_LRU4],
-				    flow->v6 ? (void *)&key6 : (void *)&key4, &flow->flow,
-				    BPF_ANY);
+	if (flow->v6)
+		flows_key6(flow, &key.v6);
+	else
+		flows_key4(flow, &key.v4);
+	return !bpf_map_update_elem(t->fds[flow->v6 ? FLOW_MAP_LRU6 : FLOW_MAP_LRU4], &key,
+				    &flow->flow, BPF_ANY);
 }
 
 static bool has_ended(const struct migration *m, const struct flow_seen *flow)

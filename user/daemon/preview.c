@@ -183,24 +183,15 @@ static bool complete(const struct flow_count *count, struct flow_seen *flow)
 static uint64_t hash_of(const struct flow_count *count, uint8_t mode,
 			const struct flow_seen *flow)
 {
-	struct flow_key4 key4 = {
-		.src = flow->src.v4.s_addr,
-		.dst = flow->dst.v4.s_addr,
-		.sport = htons(flow->sport),
-		.dport = htons(flow->dport),
-		.protocol = flow->protocol,
-	};
-	struct flow_key6 key6 = {
-		.sport = htons(flow->sport),
-		.dport = htons(flow->dport),
-		.protocol = flow->protocol,
-	};
+	struct flow_key4 key4;
+	struct flow_key6 key6;
 
-	if (!flow->v6)
-		return flow_hash_mode4(count->key, mode, &key4);
-	memcpy(key6.src, &flow->src.v6, sizeof(key6.src));
-	memcpy(key6.dst, &flow->dst.v6, sizeof(key6.dst));
-	return flow_hash_mode6(count->key, mode, &key6);
+	if (flow->v6) {
+		flows_key6(flow, &key6);
+		return flow_hash_mode6(count->key, mode, &key6);
+	}
+	flows_key4(flow, &key4);
+	return flow_hash_mode4(count->key, mode, &key4);
 }
 
 static int count_flow(void *context, const struct flow_seen *seen)

@@ -14,6 +14,7 @@
 #include "program.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
+#include "sys/kmap.h"
 
 /* BPF_PROG_RUN takes packets to come in on the loopback of the namespace. */
 #define INGRESS_IFINDEX 1
@@ -21,6 +22,7 @@
 #define FLOWS 4096
 #define MIX_KEY 0x9e3779b97f4a7c15ULL /* nobody attacks it */
 #define LRU_ENTRIES_MAX 16384
+#define CLEAR_BYTES (1 << 20) /* of a map in one call */
 
 static const uint8_t our_mac[6] = PACKET_OUR_MAC;
 
@@ -261,32 +263,49 @@ void trial_close(struct trial *t)
 	*t = (struct trial)TRIAL_NONE;
 }
 
-/* Delete from the start until nothing is left. */
-static int clear_hash(int fd, size_t key_size)
+static int delete_one(void *context, const void *key, const void *value)
 {
-	_cleanup_free_ void *key = malloc(key_size);
+	const int *fd = context;
 
-	if (!key)
-		return -ENOMEM;
-	while (bpf_map_get_next_key(fd, NULL, key) == 0)
-		if (bpf_map_delete_elem(fd, key) && errno != ENOENT)
-			return -errno;
-	return 0;
+	(void)value;
+	return bpf_map_delete_elem(*fd, key) && errno != ENOENT ? -errno : 0;
 }
 
+static int clear_hash(int fd, size_t key_size, size_t value_size, uint32_t entries)
+{
+	return kmap_walk(fd, key_size, value_size, entries, delete_one, &fd);
+}
+
+/* Of many elements in one call: there are as many limits as VIPs. */
 static int clear_array(int fd, size_t size, uint32_t entries)
 {
-	_cleanup_free_ void *zero = calloc(1, size);
+	uint32_t chunk = size < CLEAR_BYTES ? CLEAR_BYTES / size : 1;
+	_cleanup_free_ uint32_t *keys = calloc(chunk, sizeof(*keys));
+	_cleanup_free_ void *zeros = calloc(chunk, size);
+	uint32_t first, i, n;
+	int rc = 0;
 
-	if (!zero)
+	if (!keys || !zeros)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < entries; i++)
-		if (bpf_map_update_elem(fd, &i, zero, BPF_ANY))
-			return -errno;
-	return 0;
+	for (first = 0; first < entries && !rc; first += n) {
+		n = entries - first < chunk ? entries - first : chunk;
+		for (i = 0; i < n; i++)
+			keys[i] = first + i;
+		rc = kmap_update(fd, keys, sizeof(*keys), zeros, size, n);
+	}
+	return rc;
 }
 
-/* What packets write: counters, limits, and what they leave for the next. */
+static bool is_counters(const struct trial *t, const struct bpf_map *map)
+{
+	return map == t->skel->maps.vip_counters || map == t->skel->maps.backend_counters ||
+	       map == t->skel->maps.drop_counters || map == t->skel->maps.totals;
+}
+
+/*
+ * What packets write that the next ones read: limits, fragments. Counters none of
+ * them reads, and to clear those of many VIPs would take longer than all else.
+ */
 static int clear_maps(struct trial *t)
 {
 	const struct bpf_map *map;
@@ -295,11 +314,14 @@ static int clear_maps(struct trial *t)
 	bpf_object__for_each_map(map, t->skel->obj) {
 		size_t size = (bpf_map__value_size(map) + 7) / 8 * 8;
 
-		if (bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_ARRAY)
+		if (bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_ARRAY &&
+		    !is_counters(t, map))
 			rc = clear_array(bpf_map__fd(map), size * t->cpus,
 					 bpf_map__max_entries(map));
 		else if (bpf_map__type(map) == BPF_MAP_TYPE_LRU_HASH)
-			rc = clear_hash(bpf_map__fd(map), bpf_map__key_size(map));
+			rc = clear_hash(bpf_map__fd(map), bpf_map__key_size(map),
+					bpf_map__value_size(map),
+					bpf_map__max_entries(map));
 		if (rc)
 			return rc;
 	}
@@ -314,8 +336,14 @@ static int clear_flows(struct trial *t)
 	if (!rc)
 		rc = clear_array(t->flows[FLOW_MAP_SETS6], sizeof(struct flow_set6), sets);
 	if (!rc)
-		rc = clear_hash(t->flows[FLOW_MAP_LRU4], sizeof(struct flow_key4));
-	return rc ? rc : clear_hash(t->flows[FLOW_MAP_LRU6], sizeof(struct flow_key6));
+		rc = clear_hash(t->flows[FLOW_MAP_LRU4], sizeof(struct flow_key4),
+				sizeof(struct flow),
+				flow_map_entries(&t->config, FLOW_MAP_LRU4));
+	if (!rc)
+		rc = clear_hash(t->flows[FLOW_MAP_LRU6], sizeof(struct flow_key6),
+				sizeof(struct flow),
+				flow_map_entries(&t->config, FLOW_MAP_LRU6));
+	return rc;
 }
 
 int trial_reset(struct trial *t, uint16_t mtu, struct err *err)

@@ -65,14 +65,20 @@ void trial_close(struct trial *t);
 #define TRIAL_NONE { .flows = { -1, -1, -1, -1 } }
 #define _cleanup_trial_ __attribute__((cleanup(trial_close)))
 
-/* Forget flows, fragments and counters, and set the MTU towards all backends. */
+/*
+ * Forget flows, fragments and what limits have counted, and set the MTU towards all
+ * backends. Counters go on: what counts is how much they grow.
+ */
 int trial_reset(struct trial *t, uint16_t mtu, struct err *err);
 
 /* The caller clears out->out. -EINVAL: the kernel takes no such frame. */
 int trial_run(struct trial *t, const struct packet *in, struct trial_result *out,
 	      struct err *err);
 
-/* A counter, summed over the CPUs; `member` counts u64s into the struct. */
+/*
+ * A counter since trial_open(), summed over the CPUs; `member` counts u64s into the
+ * struct.
+ */
 uint64_t trial_count(const struct trial *t, enum trial_count what, uint32_t id,
 		     size_t member);
 
