@@ -111,28 +111,6 @@ static int walk_sets(struct walk *walk)
 	return rc;
 }
 
-void flows_key4(const struct flow_seen *flow, struct flow_key4 *key)
-{
-	*key = (struct flow_key4){
-		.src = flow->src.v4.s_addr,
-		.dst = flow->dst.v4.s_addr,
-		.sport = htons(flow->sport),
-		.dport = htons(flow->dport),
-		.protocol = flow->protocol,
-	};
-}
-
-void flows_key6(const struct flow_seen *flow, struct flow_key6 *key)
-{
-	*key = (struct flow_key6){
-		.sport = htons(flow->sport),
-		.dport = htons(flow->dport),
-		.protocol = flow->protocol,
-	};
-	memcpy(key->src, &flow->src.v6, sizeof(key->src));
-	memcpy(key->dst, &flow->dst.v6, sizeof(key->dst));
-}
-
 static int show_wide(void *context, const void *key, const void *value)
 {
 	const struct flow_key4 *key4 = key;
