@@ -413,6 +413,20 @@ static void a_signal_ends_it_well(void **state)
 	}
 }
 
+/* A shell does so for what it puts in the background. */
+static void a_signal_that_was_ignored_from_the_start_stays_so(void **state)
+{
+	_cleanup_fake_ struct fake f = { .signal = SIGINT };
+	_cleanup_outcome_ struct outcome o = {};
+
+	(void)state;
+	signal(SIGINT, SIG_IGN);
+	fake_start(&f, FAKE_GREETING, FAKE_OK("{}"));
+	o = fairlead("watch --socket %s", f.path);
+	signal(SIGINT, SIG_DFL);
+	assert_int_equal(o.status, EXIT_UNAVAILABLE);
+}
+
 static void a_signal_ends_the_wait_for_a_daemon_that_is_away(void **state)
 {
 	_cleanup_fake_ struct fake f = { .signal = SIGINT };
@@ -520,6 +534,7 @@ int main(void)
 		cmocka_unit_test(a_daemon_that_comes_back_does_not_tell_the_past),
 		cmocka_unit_test(a_reader_that_goes_away_ends_it_at_once_and_well),
 		cmocka_unit_test(a_signal_ends_it_well),
+		cmocka_unit_test(a_signal_that_was_ignored_from_the_start_stays_so),
 		cmocka_unit_test(a_signal_ends_the_wait_for_a_daemon_that_is_away),
 		cmocka_unit_test(an_event_is_out_before_the_next_one_comes),
 		cmocka_unit_test(silence_lasts_as_long_as_it_likes),

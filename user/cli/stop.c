@@ -22,12 +22,20 @@ static void on_stop_signal(int signal)
 	errno = errno_before;
 }
 
-int stop_begin(struct stop *stop, int reader_fd, struct err *err)
+/* Who started us with a signal ignored, as shells do with &, keeps it so. */
+static void catch(int signal, struct sigaction *before)
 {
 	/* No SA_RESTART: a write to a reader that does not read ends, too. */
 	struct sigaction action = {.sa_handler = on_stop_signal,
 				   .sa_flags = SA_RESETHAND};
 
+	sigaction(signal, NULL, before);
+	if (before->sa_handler != SIG_IGN)
+		sigaction(signal, &action, NULL);
+}
+
+int stop_begin(struct stop *stop, int reader_fd, struct err *err)
+{
 	stop->ends.reader_fd = reader_fd;
 	stop->ends.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (stop->ends.fd < 0)
@@ -35,8 +43,8 @@ int stop_begin(struct stop *stop, int reader_fd, struct err *err)
 			       strerror(errno));
 
 	stop_fd = stop->ends.fd;
-	sigaction(SIGINT, &action, &stop->int_before);
-	sigaction(SIGTERM, &action, &stop->term_before);
+	catch(SIGINT, &stop->int_before);
+	catch(SIGTERM, &stop->term_before);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
  * run until they are told to end. The first signal is only noted; the next one
  * has the effect that it always has, so that nobody is kept who insists.
  *
- * One at a time in a process.
+ * One that was ignored from the start stays so. One at a time in a process.
  */
 
 #include <signal.h>
