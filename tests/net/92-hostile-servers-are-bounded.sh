@@ -52,10 +52,10 @@ http_proxy=http://127.0.0.1:1 passes '"HTTP status 200"' http 127.0.0.1 8010
 
 # All of them at once, again and again, and a healthy one beside.
 hostile_probes() {
-	local port kind id=100 i
+	local port kind id=100
 
 	for port in 8001 8002 8003 8004 8005 8006 8007 8008 8009 8011 8012; do
-		for i in 1 2 3; do
+		for _ in 1 2 3; do
 			for kind in http https; do
 				id=$((id + 1))
 				INTERVAL=500 TIMEOUT=700 probe $id $kind 127.0.0.1 $port '"body":"z"'
@@ -80,4 +80,5 @@ fi
 pid=$(pgrep -xo fairlead-check) || fail "fairlead-check has ended"
 peak=$(awk '$1 == "VmHWM:" { print $2 }' "/proc/$pid/status")
 echo "peak memory with 66 hostile probes: $peak KiB"
-[ "$peak" -lt $((48 * 1024)) ] || fail "hostile servers make it use $peak KiB"
+# A sanitizer keeps what is freed.
+grep -q __asan_init "$O/fairlead-check" || [ "$peak" -lt $((48 * 1024)) ] || fail "hostile servers make it use $peak KiB"

@@ -36,8 +36,8 @@ ip link set bottom up
 ip addr add 203.0.113.1/24 dev hole
 ip neighbour add 203.0.113.9 lladdr 02:00:00:00:00:09 dev hole nud permanent
 complained() { grep -q 'cannot open a socket: too many open files; putting off checks' "$RUN/checker.log"; }
-answered() { [ -s "$RUN/many.log" ]; }
 start_limited() {
+	rm -f "$RUN/many.log"
 	(
 		ulimit -n 48
 		exec setpriv --inh-caps=-all --bounding-set=-sys_resource \

@@ -53,6 +53,7 @@ start_checks() {
 	local probes=$1
 
 	shift
+	rm -f "$RUN/many.log" # of one before
 	"$O/tests/net/checks" 0 600 "$O/fairlead-check" "$@" < "$probes" \
 		> "$RUN/many.log" 2> "$RUN/checker.log" &
 	echo $! > "$RUN/many.pid"
