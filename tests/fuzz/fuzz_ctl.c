@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "daemon/ctl.c"
+#include "daemon/checks.h"
 #include "daemon/flows.h"
 #include "daemon/stats.h"
 
@@ -217,6 +218,33 @@ struct drop_counters stats_drop(const struct daemon *d, uint32_t reason)
 	return (struct drop_counters){ 0 };
 }
 
+void checks_view(const struct checks *checks, const struct cfg_pool *pool,
+		 const struct cfg_backend *backend, struct checks_view *out)
+{
+	static const struct health health;
+
+	(void)checks;
+	(void)pool;
+	(void)backend;
+	*out = (struct checks_view){ .why = "check", .checked = true, .health = &health,
+				     .via = "vip" };
+}
+
+bool checks_pool(const struct checks *checks, const char *pool,
+		 struct checks_pool_view *out)
+{
+	(void)checks;
+	(void)pool;
+	*out = (struct checks_pool_view){ .backends = 1 };
+	return true;
+}
+
+struct checks_status checks_status(const struct checks *checks)
+{
+	(void)checks;
+	return (struct checks_status){ 0 };
+}
+
 struct totals stats_totals(const struct daemon *d)
 {
 	(void)d;
@@ -389,6 +417,7 @@ static struct client *connect_client(struct ctl *ctl, bool read_only)
 	LIST_INIT(&ctl->clients);
 	TAILQ_INIT(&ctl->turns);
 	TAILQ_INIT(&ctl->read_only_turns);
+	events_init(&daemon_state.events);
 	TAILQ_INIT(&daemon_state.walks.waiting);
 	TAILQ_INIT(&daemon_state.walks.read_only);
 	client->ctl = ctl;
