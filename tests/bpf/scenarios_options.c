@@ -287,6 +287,18 @@ static const struct scenario rows[] = {
 		},
 	},
 	{
+		/* What a flood is made of takes the short way, else. */
+		"connections_that_open_count_for_the_limit",
+		.steps = {
+			{ .before = limit_is_reached, .in = { FLAGS(TCP_SYN) },
+			  NEW(B_IPIP4), .unremembered = 1 },
+			{ .in = { V6, FLAGS(TCP_SYN) }, NEW(B_IPIP4), .unremembered = 1 },
+			{ .before = table_leads_to_next, .in = { FLAGS(TCP_SYN) },
+			  NEW(B_NEXT), .unremembered = 2 },
+			{ .in = { V6, FLAGS(TCP_SYN) }, NEW(B_NEXT), .unremembered = 2 },
+		},
+	},
+	{
 		"flow_that_is_known_is_chosen_again_whatever_the_limit",
 		.steps = {
 			{ .in = { FLAGS(TCP_SYN) }, NEW(B_IPIP4) },

@@ -21,6 +21,7 @@
 #define MASK_START ((1U << FLOW_SET_BITS_START) - 1)
 #define MASK_MAX (4 * MASK_START + 3)
 #define CLIENTS 64000
+#define LINGER 5 /* ticks: a closing flow is over but for strays */
 
 #define expect_tcp(client, flags, backend) \
 	assert_int_equal(lane_tcp(lane, client, flags), backend)
@@ -149,6 +150,21 @@ static void flows_that_have_ended_do_not_double_them(struct lane *lane)
 	assert_int_equal(mask(lane), MASK_START);
 }
 
+/* flow_set_confirmed: flow_is_over, of what has closed and fallen silent. */
+static void flows_that_have_closed_do_not_double_them(struct lane *lane)
+{
+	uint16_t n = 0;
+
+	for (int round = 0; round < 4; round++) {
+		for (uint32_t i = 0; i < MASK_START / 2; i++, n++) {
+			establish(lane, n);
+			lane_tcp(lane, n, TCP_FIN | TCP_ACK);
+		}
+		world_age_flows(lane->world, LINGER);
+	}
+	assert_int_equal(mask(lane), MASK_START);
+}
+
 /* ct_find_set: mask >>= 1; ct_place: in->backend[...] = 0. */
 static void flows_are_found_after_sets_have_doubled(struct lane *lane)
 {
@@ -165,8 +181,8 @@ static void flows_are_found_after_sets_have_doubled(struct lane *lane)
 	free(after);
 }
 
-/* ct_find_set: also for first packets that were seen before. */
-static void syn_retransmission_is_known_after_sets_have_doubled(struct lane *lane)
+/* ct_find_set: also what has sent a SYN only. */
+static void flow_that_opens_is_known_after_sets_have_doubled(struct lane *lane)
 {
 	for (uint16_t i = 0; i < 16; i++)
 		expect_tcp(i, TCP_SYN, B_IPIP4);
@@ -205,13 +221,34 @@ static void fill_next_set(struct lane *lane, uint16_t client)
 	}
 }
 
-/* ct_place: only when there is a way does the flow leave the one that it had. */
-static void flow_whose_new_set_is_full_keeps_its_place(struct lane *lane)
+/* Whose flow is due in another set after the next doubling. */
+static uint16_t client_that_moves(struct lane *lane)
 {
 	uint16_t client = 0;
 
 	while (set_of(lane, client, 2 * MASK_START + 1) <= MASK_START)
 		client++;
+	return client;
+}
+
+/* ct_find_set: flow_is_over. The client's next connection is due in another set. */
+static void closed_flow_in_an_old_set_is_nobodys(struct lane *lane)
+{
+	uint16_t client = client_that_moves(lane);
+
+	establish(lane, client);
+	expect_tcp(client, TCP_FIN | TCP_ACK, B_IPIP4);
+	world_age_flows(lane->world, LINGER);
+	set_mask(lane, 2 * MASK_START + 1);
+	lane_table(lane, B_NEXT);
+	expect_tcp(client, TCP_ACK, B_NEXT);
+}
+
+/* ct_place: only when there is a way does the flow leave the one that it had. */
+static void flow_whose_new_set_is_full_keeps_its_place(struct lane *lane)
+{
+	uint16_t client = client_that_moves(lane);
+
 	establish(lane, client);
 	set_mask(lane, 2 * MASK_START + 1);
 	fill_next_set(lane, client);
@@ -233,8 +270,10 @@ int main(void)
 		LANE_RULE(sets_do_not_become_more_than_there_are),
 		LANE_RULE(flood_of_first_packets_does_not_double_them),
 		LANE_RULE(flows_that_have_ended_do_not_double_them),
+		LANE_RULE(flows_that_have_closed_do_not_double_them),
 		LANE_RULE(flows_are_found_after_sets_have_doubled),
-		LANE_RULE(syn_retransmission_is_known_after_sets_have_doubled),
+		LANE_RULE(flow_that_opens_is_known_after_sets_have_doubled),
+		LANE_RULE(closed_flow_in_an_old_set_is_nobodys),
 		LANE_RULE(flow_whose_new_set_is_full_keeps_its_place),
 	};
 

@@ -18,6 +18,7 @@
 #define FLOOD 60       /* packets: some for each set */
 #define SILENT 40      /* ticks: over a minute */
 #define IDLE 1000
+#define LINGER 5 /* ticks: a closing flow is over but for strays */
 
 #define expect_tcp(client, flags, backend) \
 	assert_int_equal(lane_tcp(lane, client, flags), backend)
@@ -143,6 +144,16 @@ static void opening_packets_take_no_silent_flows_place(struct lane *lane)
 	expect_all_known(lane, &known);
 }
 
+/* ct_place: opens, without which the first packets of UDP might ask. */
+static void first_packets_of_udp_take_no_silent_flows_place(struct lane *lane)
+{
+	struct known known = fill(lane, ask_twice);
+
+	world_age_flows(lane->world, SILENT);
+	flood(lane, ask);
+	expect_all_known(lane, &known);
+}
+
 /* flow_victim: idle - FLOW_SILENCE. */
 static void packets_from_midway_take_no_lively_flows_place(struct lane *lane)
 {
@@ -234,6 +245,58 @@ static void of_unconfirmed_flows_the_oldest_goes_first(struct lane *lane)
 		assert_true(is_known(lane, known.client[i]));
 }
 
+/*
+ * flow_victim: FLOW_CLOSING. Those that close would fill the ways of a busy host, and
+ * who comes next find none.
+ */
+static void first_packet_takes_the_place_of_a_flow_that_closes(struct lane *lane)
+{
+	struct known known = fill(lane, open_and_confirm);
+
+	expect_tcp(known.client[0], TCP_FIN | TCP_ACK, B_IPIP4);
+	flood(lane, open_only);
+	expect_first_replaced(lane, known);
+}
+
+/* flow_victim: 2 + FLOW_IDLE_MAX. It may be half closed, and last. */
+static void closing_flow_that_is_sent_to_goes_after_unconfirmed_ones(struct lane *lane)
+{
+	struct known known = fill(lane, open_and_confirm);
+
+	expect_tcp(known.client[1], TCP_FIN | TCP_ACK, B_IPIP4);
+	expect_tcp(known.client[0], TCP_SYN, B_IPIP4);
+	flood(lane, open_only);
+	expect_first_replaced(lane, known);
+}
+
+/* flow_is_over: FLOW_LINGER. */
+static void closing_flow_that_is_silent_goes_before_unconfirmed_ones(struct lane *lane)
+{
+	struct known known = fill(lane, open_and_confirm);
+	uint16_t stranger = STRANGERS;
+
+	expect_tcp(known.client[0], TCP_FIN | TCP_ACK, B_IPIP4);
+	world_age_flows(lane->world, LINGER);
+	expect_tcp(known.client[1], TCP_SYN, B_IPIP4);
+	while (is_known(lane, known.client[0]) && is_known(lane, known.client[1]))
+		open_only(lane, stranger++);
+	assert_true(is_known(lane, known.client[1]));
+}
+
+/* flow_victim: (left & 0xff). */
+static void of_closing_flows_the_one_silent_longest_goes_first(struct lane *lane)
+{
+	struct known known = fill(lane, open_and_confirm);
+	uint16_t stranger = STRANGERS;
+
+	expect_tcp(known.client[1], TCP_FIN | TCP_ACK, B_IPIP4);
+	world_age_flows(lane->world, LINGER - 3);
+	expect_tcp(known.client[0], TCP_FIN | TCP_ACK, B_IPIP4);
+	while (is_known(lane, known.client[0]) && is_known(lane, known.client[1]))
+		open_only(lane, stranger++);
+	assert_true(is_known(lane, known.client[0]));
+}
+
 static void forget(void *context, uint16_t sport, uint16_t dport, struct flow *flow)
 {
 	const uint16_t *client = context;
@@ -258,6 +321,21 @@ static void way_that_was_emptied_is_taken_first(struct lane *lane)
 		assert_true(is_known(lane, known.client[i]));
 }
 
+/* plain_backend: BACKEND_VALID, of none; ct_holds: !ct->flow.backend. */
+static void flow_that_was_forgotten_goes_by_the_table(struct lane *lane)
+{
+	uint16_t client = 0;
+
+	open_and_confirm(lane, client);
+	world_each_flow(lane->world, lane->v6, forget, &client);
+	assert_int_equal(lane_count(lane), 0);
+	lane_table(lane, B_NEXT);
+	expect_tcp(client, TCP_ACK, B_NEXT);
+	expect_tcp(client, TCP_ACK, B_NEXT);
+	lane_expect_flags(lane, client, FLOW_GUESS | FLOW_CONFIRMED);
+	assert_int_equal(lane_count(lane), 1);
+}
+
 /* ct_place: ct->way < FLOW_WAYS. A full set is no reason to forget what is in it. */
 static void known_flows_are_chosen_again_in_their_places(struct lane *lane)
 {
@@ -279,6 +357,7 @@ int main(void)
 	static const struct lane_rule rules[] = {
 		LANE_RULE(opening_packets_take_no_confirmed_flows_place),
 		LANE_RULE(opening_packets_take_no_silent_flows_place),
+		LANE_RULE(first_packets_of_udp_take_no_silent_flows_place),
 		LANE_RULE(packets_from_midway_take_no_lively_flows_place),
 		LANE_RULE(packets_from_midway_displace_each_other),
 		LANE_RULE(packet_from_midway_takes_the_place_of_a_silent_flow),
@@ -286,7 +365,12 @@ int main(void)
 		LANE_RULE(lively_flow_of_a_vip_with_a_short_timeout_is_not_silent),
 		LANE_RULE(first_packet_takes_the_place_of_a_flow_that_has_ended),
 		LANE_RULE(of_unconfirmed_flows_the_oldest_goes_first),
+		LANE_RULE(first_packet_takes_the_place_of_a_flow_that_closes),
+		LANE_RULE(closing_flow_that_is_sent_to_goes_after_unconfirmed_ones),
+		LANE_RULE(closing_flow_that_is_silent_goes_before_unconfirmed_ones),
+		LANE_RULE(of_closing_flows_the_one_silent_longest_goes_first),
 		LANE_RULE(way_that_was_emptied_is_taken_first),
+		LANE_RULE(flow_that_was_forgotten_goes_by_the_table),
 		LANE_RULE(known_flows_are_chosen_again_in_their_places),
 	};
 

@@ -140,13 +140,16 @@ static void flow_that_moves_to_another_cpu_keeps_its_backend(struct lane *lane)
 	take_away(lane, IPPROTO_TCP);
 }
 
-/* That a SYN goes by the table says that it is taken for no other's retransmission. */
-static void expect_new(struct lane *lane, const char *src, uint16_t sport,
+/*
+ * That a SYN goes by the table says that it is taken for no other's retransmission,
+ * and an ACK, that it is taken for no packet of another's connection.
+ */
+static void expect_new(struct lane *lane, uint8_t flags, const char *src, uint16_t sport,
 		       const char *dst, uint16_t dport)
 {
 	static enum backend_id table;
 	struct frame_spec spec = { .src = src, .sport = sport, .dst = dst,
-				   .dport = dport, .tcp_flags = TCP_SYN };
+				   .dport = dport, .tcp_flags = flags };
 
 	table = table == B_NEXT ? B_IPIP4 : B_NEXT;
 	lane_table(lane, table);
@@ -161,23 +164,54 @@ static void flows_of_a_set_are_told_apart_by_all_that_they_have(struct lane *lan
 
 	for (int i = 1; i <= TRIES; i++) {
 		snprintf(src, sizeof(src), lane->v6 ? "2001:db8:c::%x" : "198.51.100.%d", i);
-		expect_new(lane, src, 40000, vip, VIP_PORT);
-		expect_new(lane, src, 40000 + i, vip, VIP_PORT);
-		expect_new(lane, src, 40000, any, 80);
-		expect_new(lane, src, 40000, any, 81);
+		expect_new(lane, TCP_SYN, src, 40000, vip, VIP_PORT);
+		expect_new(lane, TCP_SYN, src, 40000 + i, vip, VIP_PORT);
+		expect_new(lane, TCP_SYN, src, 40000, any, 80);
+		expect_new(lane, TCP_SYN, src, 40000, any, 81);
 	}
 }
 
+/*
+ * plain_find: of packets that differ in one thing only, since another difference
+ * would hide that one is not looked at.
+ */
+static void packets_from_midway_are_told_apart_by_each_thing(struct lane *lane)
+{
+	const char *vip = lane->v6 ? VIP6 : VIP4, *any = lane->v6 ? ANY6 : ANY4;
+	char src[64];
+
+	for (int i = 1; i <= TRIES; i++) {
+		snprintf(src, sizeof(src), lane->v6 ? "2001:db8:c::%x" : "198.51.100.%d", i);
+		expect_new(lane, TCP_ACK, src, 40000, vip, VIP_PORT);
+	}
+	for (int i = 1; i <= TRIES && lane->v6; i++) {
+		snprintf(src, sizeof(src), "2001:db8:%x::c", i);
+		expect_new(lane, TCP_ACK, src, 40000, vip, VIP_PORT);
+	}
+	for (int i = 1; i <= TRIES; i++)
+		expect_new(lane, TCP_ACK, NULL, 40001, any, 1000 + i);
+}
+
 /* The same: the VIP alone. 443/tcp of the other address leads to B_EXACT. */
-static void flows_of_two_vips_on_one_port_are_apart(struct lane *lane)
+static void expect_vips_apart(struct lane *lane, uint8_t flags)
 {
 	for (int i = 1; i <= TRIES; i++) {
-		struct frame_spec spec = { .sport = 40000 + i, .tcp_flags = TCP_SYN };
+		struct frame_spec spec = { .sport = 40000 + i, .tcp_flags = flags };
 
 		assert_int_equal(lane_send(lane, spec), B_IPIP4);
 		spec.dst = lane->v6 ? ANY6 : ANY4;
 		assert_int_equal(lane_send(lane, spec), B_EXACT);
 	}
+}
+
+static void flows_of_two_vips_on_one_port_are_apart(struct lane *lane)
+{
+	expect_vips_apart(lane, TCP_SYN);
+}
+
+static void packets_from_midway_to_two_vips_are_apart(struct lane *lane)
+{
+	expect_vips_apart(lane, TCP_ACK);
 }
 
 int main(void)
@@ -188,7 +222,9 @@ int main(void)
 		LANE_RULE(vip_of_any_protocol_has_a_timeout_for_tcp_and_one_for_the_others),
 		LANE_RULE(flow_that_moves_to_another_cpu_keeps_its_backend),
 		LANE_RULE(flows_of_a_set_are_told_apart_by_all_that_they_have),
+		LANE_RULE(packets_from_midway_are_told_apart_by_each_thing),
 		LANE_RULE(flows_of_two_vips_on_one_port_are_apart),
+		LANE_RULE(packets_from_midway_to_two_vips_are_apart),
 	};
 	size_t n = sizeof(rules) / sizeof(rules[0]);
 	int result = lanes_run(FLOW_FORM_SETS, FLOWS, rules, n);

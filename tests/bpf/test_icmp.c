@@ -190,6 +190,50 @@ static void errors_leave_no_entry(void **state)
 	assert_int_equal(world_count_flows(&world, true), 0);
 }
 
+struct stamps {
+	uint16_t of[65536]; /* by source port */
+	unsigned int n;
+};
+
+static void note_stamp(void *context, uint16_t sport, uint16_t dport, struct flow *flow)
+{
+	struct stamps *stamps = context;
+
+	(void)dport;
+	stamps->of[sport] += flow->stamp;
+	stamps->n++;
+}
+
+/*
+ * ct_peek. Anybody can send errors: they must neither confirm a flow nor keep it. The
+ * flow's last packet is some ticks ago, so that a refreshed stamp would be another.
+ */
+static void errors_refresh_no_entry(void **state)
+{
+	static struct frame frame;
+	static struct run run;
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		static struct stamps before, after;
+		char text[INET6_ADDRSTRLEN];
+		struct frame_spec flow = flow_number(i, text);
+
+		frame_build(&flow, &frame);
+		run_frame(&frame, &run);
+		world_age_flows(&world, 10);
+		before = after = (struct stamps){ 0 };
+		world_each_flow(&world, flow.v6, note_stamp, &before);
+		error_of(&flow, &frame);
+		run_frame(&frame, &run);
+		assert_int_equal(run.verdict, XDP_TX);
+		world_each_flow(&world, flow.v6, note_stamp, &after);
+		assert_int_equal(before.n, 1);
+		assert_memory_equal(&before, &after, sizeof(before));
+		world_reset(&world);
+	}
+}
+
 static uint32_t tick(void)
 {
 	struct timespec now;
@@ -316,6 +360,7 @@ int main(void)
 		TEST(echo_checksum_of_zeros_alone_is_not_zero),
 		TEST(error_of_an_unknown_flow_goes_where_its_packets_will_go),
 		TEST(errors_leave_no_entry),
+		TEST(errors_refresh_no_entry),
 		TEST(each_kind_of_answer_has_its_own_limit),
 		TEST(next_tick_has_answers_again),
 		TEST(frame_to_a_group_of_hosts_is_not_answered),

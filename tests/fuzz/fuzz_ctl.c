@@ -389,6 +389,8 @@ static struct client *connect_client(struct ctl *ctl, bool read_only)
 	LIST_INIT(&ctl->clients);
 	TAILQ_INIT(&ctl->turns);
 	TAILQ_INIT(&ctl->read_only_turns);
+	TAILQ_INIT(&daemon_state.walks.waiting);
+	TAILQ_INIT(&daemon_state.walks.read_only);
 	client->ctl = ctl;
 	client->read_only = read_only;
 	client->pipe.data = client;

@@ -25,7 +25,14 @@ restart() {
 	start_fairleadd
 }
 
+# logged WORDS: at the start, without --verbose.
+logged() {
+	grep -q "notice: flow maps: $1" "$RUN/fairleadd.log" ||
+		fail "'$1' is not in: $(cat "$RUN/fairleadd.log")"
+}
+
 balanced 4 ipip $VIP4
+logged "conntrack sets, .* flows a CPU and family, .* MiB a CPU, .* MiB for .* CPUs"
 names=()
 pids=()
 for i in {1..24}; do
@@ -40,6 +47,7 @@ equal "flows" 24 "$(flows)"
 
 # By the table alone all would go to b1 now.
 restart "flows: 256K"
+logged "24 flows moved to maps of another size, 0 found no place"
 has "$(fl -o show status)" "flows_per_cpu $((256 * 1024 / $(nproc)))"
 equal "flows in larger maps" 24 "$(flows)"
 fl backend set web 10.1.0.12 weight 0

@@ -230,6 +230,15 @@ static void values_of_the_file_are_refused_with_what_is_allowed(void **state)
 		{ IF "flows: 257M\n",
 		  "2:8: flows '257M' is out of range; allowed: 1024 to "
 		  "268435456, K or M may follow" },
+		{ IF "flows_per_cpu: 1023\n",
+		  "2:16: flows_per_cpu '1023' is out of range; allowed: 1024 to "
+		  "268435456, K or M may follow" },
+		{ IF "flows: 1M\nflows_per_cpu: 1M\n",
+		  "3:16: flows_per_cpu and flows are both given; allowed: one of them" },
+		{ IF "flows_per_cpu: 1M\nflows: 1M\n",
+		  "3:8: flows and flows_per_cpu are both given; allowed: one of them" },
+		{ IF "conntrack: lru\n",
+		  "2:12: conntrack 'lru' is not known; allowed: sets, lru-hash" },
 		{ IF "icmp_rate: 1000001\n",
 		  "2:12: icmp_rate '1000001' is out of range; allowed: 0 to 1000000" },
 		{ IF "icmp_rate: 10/s\n",

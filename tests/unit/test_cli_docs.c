@@ -81,7 +81,9 @@ static void every_command_and_option_has_its_entry_in_the_manual(void **state)
 		for (const struct verb_option *o = v->options; o && o->key; o++) {
 			_cleanup_free_ char *option = option_entry(o);
 
-			assert_contains(manual, option);
+			/* Not that of a command before it. */
+			assert_contains(o->key[0] == '-' ? strstr(manual, entry) : manual,
+					option);
 		}
 	}
 }

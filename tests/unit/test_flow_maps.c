@@ -113,6 +113,26 @@ static void default_takes_at_most_a_64th_of_the_memory(void **state)
 	}
 }
 
+/* A virtual machine may have two CPUs of a hundred that could be plugged in. */
+static void default_counts_all_cpus_that_may_be(void **state)
+{
+	struct cfg cfg = { .conntrack = FLOW_FORM_SETS };
+	__u32 flows = flow_maps_per_cpu(&cfg, 64 * GIB, 2, 100);
+	struct config config = config_of(FLOW_FORM_SETS, flows);
+
+	(void)state;
+	assert_true(100 * flow_maps_bytes(&config) <= GIB);
+}
+
+static void flows_are_shared_by_the_cpus_that_are(void **state)
+{
+	struct cfg total = { .flows = 1 << 20 }, each = { .flows_per_cpu = 5000 };
+
+	(void)state;
+	assert_int_equal(flow_maps_per_cpu(&total, GIB, 2, 100), 1 << 19);
+	assert_int_equal(flow_maps_per_cpu(&each, GIB, 2, 100), 5000);
+}
+
 static void default_has_a_least_and_a_most(void **state)
 {
 	(void)state;
@@ -132,6 +152,8 @@ int main(void)
 		cmocka_unit_test(lru_hashes_have_all_when_that_is_the_form),
 		cmocka_unit_test(memory_is_that_of_all_four_maps),
 		cmocka_unit_test(default_takes_at_most_a_64th_of_the_memory),
+		cmocka_unit_test(default_counts_all_cpus_that_may_be),
+		cmocka_unit_test(flows_are_shared_by_the_cpus_that_are),
 		cmocka_unit_test(default_has_a_least_and_a_most),
 	};
 

@@ -345,10 +345,6 @@ int cfg_check(struct cfg *cfg, struct err *err)
 
 	cfg->sorted = false;
 	rc = check_interface(cfg, err);
-	if (!rc && cfg->flows && cfg->flows_per_cpu)
-		rc = err_set(err, -EINVAL,
-			     "%s: flows and flows_per_cpu are both given; allowed: one of them",
-			     cfg->file[0] ? cfg->file : "configuration");
 	if (!rc)
 		rc = check_vips(cfg, err);
 	if (!rc)

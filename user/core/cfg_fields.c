@@ -204,10 +204,19 @@ static json_t *get_hash_key(const void *object)
 	return json_string(text);
 }
 
+/* How many flows to remember is said once, in all or for each CPU. */
+static int both_given(const char *key, const char *other, struct err *err)
+{
+	return err_set(err, -EINVAL, "%s and %s are both given; allowed: one of them", key,
+		       other);
+}
+
 static int set_flows(void *object, const char *text, struct err *err)
 {
 	struct cfg *cfg = object;
 
+	if (cfg->flows_per_cpu)
+		return both_given("flows", "flows_per_cpu", err);
 	return parse_size(text, "flows", CFG_FLOWS_MIN, CFG_FLOWS_MAX,
 			  &cfg->flows, err);
 }
@@ -223,6 +232,8 @@ static int set_flows_per_cpu(void *object, const char *text, struct err *err)
 {
 	struct cfg *cfg = object;
 
+	if (cfg->flows)
+		return both_given("flows_per_cpu", "flows", err);
 	return parse_size(text, "flows_per_cpu", CFG_FLOWS_MIN, CFG_FLOWS_MAX,
 			  &cfg->flows_per_cpu, err);
 }

@@ -259,6 +259,17 @@ const struct vip *vip_entries_lookup(const struct vip_entries *entries,
 	return find_service(entries, found->vip.id, protocol, port);
 }
 
+const struct vip *vip_entries_of_flow(const struct vip_entries *entries,
+				      const struct addr *dst, uint8_t protocol,
+				      uint16_t sport, uint16_t dport)
+{
+	const struct vip *vip = vip_entries_lookup(entries, dst, protocol, dport);
+
+	if (vip || sport || dport)
+		return vip;
+	return vip_entries_lookup(entries, dst, IPPROTO_FRAGMENT, 0);
+}
+
 int vip_entries_copy(const struct vip_entries *from, struct vip_entries *out)
 {
 	struct vip_entry *list = calloc(from->n + 1, sizeof(*list));

@@ -80,6 +80,15 @@ const struct vip *vip_entries_lookup(const struct vip_entries *entries,
 				     const struct addr *dst, uint8_t protocol,
 				     uint16_t port);
 
+/*
+ * The VIP of a flow that is remembered by its tuple, ports in host byte order. One
+ * without ports may be the fragments of an address that hashes them, which are one
+ * flow, whichever of its VIPs takes them.
+ */
+const struct vip *vip_entries_of_flow(const struct vip_entries *entries,
+				      const struct addr *dst, uint8_t protocol,
+				      uint16_t sport, uint16_t dport);
+
 /* -ENOMEM or 0. */
 int vip_entries_copy(const struct vip_entries *from, struct vip_entries *out);
 void vip_entries_clear(struct vip_entries *entries);

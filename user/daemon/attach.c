@@ -182,6 +182,29 @@ static int link_detach(int fd)
 	return 0;
 }
 
+/*
+ * What a daemon began that was killed between the two steps of link_pin(): its link
+ * is on the interface and would keep any other off.
+ */
+static void link_finish_pin(const char *pin_dir)
+{
+	struct bpf_link_info info = { 0 };
+	_cleanup_close_ int fd = -1, old = -1;
+	__u32 size = sizeof(info);
+	char fresh[192], path[192];
+
+	link_path(pin_dir, "link_new", fresh, sizeof(fresh));
+	link_path(pin_dir, "link", path, sizeof(path));
+	fd = bpf_obj_get(fresh);
+	if (fd < 0)
+		return;
+	old = bpf_obj_get(path);
+	if (bpf_obj_get_info_by_fd(fd, &info, &size) || !info.xdp.ifindex)
+		unlink(fresh);
+	else if (rename(fresh, path) == 0 && old >= 0)
+		link_detach(old);
+}
+
 /* One mode at a time: the kernel wants the old off before the other goes on. */
 static void link_release(int *fd, const char *pin_dir)
 {
@@ -285,6 +308,7 @@ int attach_apply(struct attachment *at, const struct dataplane *dp,
 	if (rc)
 		return rc;
 
+	link_finish_pin(dp->pin_dir);
 	rc = cfg->dispatcher ? dispatcher_apply(at, dp, cfg, ifindex, err) :
 			       link_apply(at, dp, cfg, ifindex, err);
 	if (rc)
@@ -314,6 +338,7 @@ static int link_remove(const char *pin_dir, struct err *err)
 	char path[192];
 	int rc;
 
+	link_finish_pin(pin_dir);
 	link_path(pin_dir, "link", path, sizeof(path));
 	fd = bpf_obj_get(path);
 	rc = fd < 0 ? -errno : link_detach(fd);

@@ -19,6 +19,7 @@
 
 #include "core/cleanup.h"
 #include "dp/program.h"
+#include "flow_pins.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,19 @@ void client_close(struct client *client)
 	if (client->request)
 		client->request->client = NULL;
 	uv_close((uv_handle_t *)&client->pipe, client_freed);
+}
+
+/*
+ * Nothing is read from a client whose request is in hand, so nothing tells the loop
+ * that it is gone. One that only sends no more still reads.
+ */
+void client_close_if_gone(struct client *client)
+{
+	struct pollfd poll_fd = { 0 };
+
+	if (uv_fileno((uv_handle_t *)&client->pipe, &poll_fd.fd) == 0 &&
+	    poll(&poll_fd, 1, 0) > 0 && poll_fd.revents & (POLLHUP | POLLERR))
+		client_close(client);
 }
 
 struct reply {
@@ -432,6 +446,8 @@ int ctl_open(struct daemon *d, struct ctl **out, struct err *err)
 	LIST_INIT(&ctl->clients);
 	TAILQ_INIT(&ctl->turns);
 	TAILQ_INIT(&ctl->read_only_turns);
+	TAILQ_INIT(&d->walks.waiting);
+	TAILQ_INIT(&d->walks.read_only);
 	uv_idle_init(&d->loop, &ctl->turn);
 	ctl->turn.data = ctl;
 	uv_pipe_init(&d->loop, &ctl->full, 0);
@@ -463,6 +479,7 @@ void ctl_close(struct ctl *ctl)
 		return;
 	while ((client = LIST_FIRST(&ctl->clients)))
 		client_close(client);
+	flow_walks_clear(ctl->daemon);
 	unlink(ctl->full_path);
 	unlink(ctl->read_only_path);
 	/* The last of the three to be closed takes the structure with it. */

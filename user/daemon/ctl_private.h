@@ -46,6 +46,7 @@ struct client {
 
 /* What takes a while: a write verb in a transaction, or a walk over the flows. */
 struct request {
+	TAILQ_ENTRY(request) walk_entry;
 	struct daemon *daemon;
 	struct client *client; /* NULL: it hung up meanwhile */
 	const struct verb *verb;
@@ -54,6 +55,7 @@ struct request {
 	bool dry_run;
 	struct preview preview;
 	struct flow_query *query;
+	json_t *result; /* of the query */
 	uv_work_t work;
 	int rc;
 	struct err err;
@@ -65,11 +67,14 @@ void client_answer(struct client *client, json_t *id, int rc, const struct err *
 /* Go on with what the client has sent. */
 void client_pump(struct client *client);
 void client_close(struct client *client);
+void client_close_if_gone(struct client *client);
 
 /* ctl_request.c: begin what takes a while. The client gets its answer by itself. */
 void client_start(struct client *client, const struct verb *verb, json_t *id,
 		  json_t *args);
 void client_ask_flows(struct client *client, const struct verb *verb, json_t *id,
 		      json_t *args);
+/* Forget the walks over the flows that wait; their clients are gone. */
+void flow_walks_clear(struct daemon *d);
 
 #endif

@@ -2,6 +2,7 @@
 /* Requests that take a while: transactions, and walks over the flows. */
 #include <stdlib.h>
 
+#include "core/cleanup.h"
 #include "ctl_private.h"
 #include "sys/log.h"
 
@@ -11,6 +12,7 @@ static void request_free(struct request *request)
 	json_decref(request->args);
 	preview_release(&request->preview);
 	flow_query_free(&request->query);
+	json_decref(request->result);
 	free(request);
 }
 
@@ -91,30 +93,98 @@ void client_start(struct client *client, const struct verb *verb, json_t *id,
 		   });
 }
 
+/* The answer, too: a long one would keep the loop from the network's events. */
 static void flows_work(uv_work_t *work)
 {
 	struct request *request = work->data;
 
 	request->rc = flow_query_run(request->query, &request->err);
+	if (!request->rc)
+		request->result = flow_query_result(request->query);
+}
+
+/* Takes the request. */
+static void flows_answer(struct request *request)
+{
+	struct client *client = request->client;
+
+	if (request->verb->flows == FLOWS_FLUSH)
+		log_write(request->rc ? LOG_LEVEL_WARN : LOG_LEVEL_NOTICE,
+			  "%s by uid %u, pid %d: %s", request->verb->name,
+			  request->peer.uid, request->peer.pid,
+			  request->rc ? request->err.text : "done");
+	if (client) {
+		client->request = NULL;
+		client_answer(client, request->id, request->rc, &request->err,
+			      TAKE_PTR(request->result));
+		client_pump(client);
+	}
+	request_free(request);
+}
+
+static struct request *flows_take(struct flow_walks *walks)
+{
+	struct request *request = TAILQ_FIRST(&walks->waiting);
+
+	if (request) {
+		TAILQ_REMOVE(&walks->waiting, request, walk_entry);
+		return request;
+	}
+	request = TAILQ_FIRST(&walks->read_only);
+	if (request)
+		TAILQ_REMOVE(&walks->read_only, request, walk_entry);
+	return request;
+}
+
+static void flows_done(uv_work_t *work, int status);
+
+/*
+ * One walk at a time, and those of the read-only socket last: anybody may ask, and
+ * the threads and the processor are for building tables as well.
+ */
+static void flows_next(struct daemon *d)
+{
+	struct request *request;
+
+	while (!d->walks.busy && (request = flows_take(&d->walks))) {
+		bool flush = request->verb->flows == FLOWS_FLUSH;
+
+		if (request->client)
+			client_close_if_gone(request->client);
+		if (!request->client && !flush) {
+			request_free(request);
+			continue;
+		}
+		request->rc = flow_query_new(d, request->args, flush, &request->query,
+					     &request->err);
+		if (request->rc) {
+			flows_answer(request);
+			continue;
+		}
+		d->walks.busy = true;
+		request->work.data = request;
+		uv_queue_work(&d->loop, &request->work, flows_work, flows_done);
+	}
 }
 
 static void flows_done(uv_work_t *work, int status)
 {
 	struct request *request = work->data;
-	struct client *client = request->client;
-	int rc = request->rc ? request->rc : status;
+	struct daemon *d = request->daemon;
 
-	if (request->verb->flows == FLOWS_FLUSH)
-		log_write(rc ? LOG_LEVEL_WARN : LOG_LEVEL_NOTICE, "%s by uid %u, pid %d: %s",
-			  request->verb->name, request->peer.uid, request->peer.pid,
-			  rc ? request->err.text : "done");
-	if (client) {
-		client->request = NULL;
-		client_answer(client, request->id, rc, &request->err,
-			      rc ? NULL : flow_query_result(request->query));
-		client_pump(client);
-	}
-	request_free(request);
+	if (status && !request->rc)
+		request->rc = err_set(&request->err, status, "fairleadd is stopping");
+	d->walks.busy = false;
+	flows_answer(request);
+	flows_next(d);
+}
+
+void flow_walks_clear(struct daemon *d)
+{
+	struct request *request;
+
+	while ((request = flows_take(&d->walks)))
+		request_free(request);
 }
 
 void client_ask_flows(struct client *client, const struct verb *verb, json_t *id,
@@ -122,18 +192,13 @@ void client_ask_flows(struct client *client, const struct verb *verb, json_t *id
 {
 	struct daemon *d = client->ctl->daemon;
 	struct request *request = request_new(client, verb, id, args);
-	struct err err;
-	int rc;
 
 	if (!request)
 		return;
-	rc = flow_query_new(d, args, verb->flows == FLOWS_FLUSH, &request->query, &err);
-	if (rc) {
-		client_answer(client, id, rc, &err, NULL);
-		request_free(request);
-		return;
-	}
 	client->request = request;
-	request->work.data = request;
-	uv_queue_work(&d->loop, &request->work, flows_work, flows_done);
+	if (client->read_only)
+		TAILQ_INSERT_TAIL(&d->walks.read_only, request, walk_entry);
+	else
+		TAILQ_INSERT_TAIL(&d->walks.waiting, request, walk_entry);
+	flows_next(d);
 }

@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
+
 #include <uv.h>
 
 #include "attach.h"
@@ -24,6 +26,12 @@ struct daemon_options {
 	const char *config;
 	const char *instance;
 	bool foreground, teardown, check, verbose;
+};
+
+/* Requests to walk over the flows that wait: those of the full socket go first. */
+struct flow_walks {
+	TAILQ_HEAD(, request) waiting, read_only;
+	bool busy; /* one runs */
 };
 
 struct daemon {
@@ -47,6 +55,7 @@ struct daemon {
 	unsigned int sweeps_skipped; /* since the last */
 	uv_signal_t sighup, sigterm, sigint;
 	struct ctl *ctl;
+	struct flow_walks walks;
 };
 
 /* lifecycle.c */

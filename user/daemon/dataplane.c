@@ -13,7 +13,7 @@
 #include "core/cleanup.h"
 #include "dp/flow_maps.h"
 #include "dp/program.h"
-#include "flows.h"
+#include "flow_pins.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
 #include "sys/bpffs.h"
@@ -100,16 +100,12 @@ static __u64 meminfo(const char *name)
 	return 0;
 }
 
-static __u32 flows_per_cpu(const struct cfg *cfg)
+static __u32 flows_per_cpu(const struct dataplane *dp, const struct cfg *cfg)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned int cpus = online > 0 ? online : 1;
 
-	if (cfg->flows_per_cpu)
-		return cfg->flows_per_cpu;
-	if (cfg->flows)
-		return cfg->flows / cpus > 1 ? cfg->flows / cpus : 1;
-	return flow_maps_default(cfg->conntrack, meminfo("MemTotal"), cpus);
+	return flow_maps_per_cpu(cfg, meminfo("MemTotal"), online > 0 ? online : 1,
+				 dp->cpus);
 }
 
 /* Before the kernel runs out: what that does to others is not ours to try. */
@@ -132,7 +128,7 @@ void dataplane_warnings(const struct dataplane *dp, const struct cfg *cfg,
 {
 	char text[160];
 
-	if (dp->config.flows_per_cpu != flows_per_cpu(cfg) ||
+	if (dp->config.flows_per_cpu != flows_per_cpu(dp, cfg) ||
 	    dp->config.flow_form != cfg->conntrack) {
 		snprintf(text, sizeof(text),
 			 "flows: the flow maps hold %u a CPU, conntrack %s, and stay so until fairleadd is restarted",
@@ -154,10 +150,10 @@ static void choose_migration(struct dataplane *dp, const struct cfg *cfg)
 	bool has_to = dp->migrates;
 	struct err err;
 
-	if (!has_to && old.flows_per_cpu == flows_per_cpu(cfg) &&
+	if (!has_to && old.flows_per_cpu == flows_per_cpu(dp, cfg) &&
 	    old.flow_form == cfg->conntrack)
 		return;
-	dp->config.flows_per_cpu = flows_per_cpu(cfg);
+	dp->config.flows_per_cpu = flows_per_cpu(dp, cfg);
 	dp->config.flow_form = cfg->conntrack;
 	dp->config.flow_set_bits = flow_maps_set_bits(dp->config.flows_per_cpu);
 	dp->migrates = true;
@@ -174,7 +170,7 @@ static int choose_flows(struct dataplane *dp, const struct cfg *cfg, struct err 
 		choose_migration(dp, cfg);
 		return 0;
 	}
-	dp->config.flows_per_cpu = flows_per_cpu(cfg);
+	dp->config.flows_per_cpu = flows_per_cpu(dp, cfg);
 	dp->config.flow_form = cfg->conntrack;
 	dp->config.flow_set_bits = flow_maps_set_bits(dp->config.flows_per_cpu);
 	return check_memory(dp, err);
@@ -191,30 +187,13 @@ static void choose_mix_key(struct dataplane *dp)
 	dp->config.mix_key |= 1;
 }
 
-/* Of a program that is not attached yet: as many sets in use as packets have left. */
-static void start_levels(const struct dataplane *dp)
-{
-	struct flow_levels levels;
-	__u32 zero = 0;
-	int v6;
-
-	/* Those of the old maps: flows_migrate() chooses. */
-	if (dp->migrates)
-		return;
-	if (bpf_map_lookup_elem(bpf_map__fd(dp->skel->maps.flow_levels), &zero, &levels))
-		return;
-	for (v6 = 0; v6 < 2; v6++)
-		if (levels.mask[v6])
-			dp->skel->data->flow_mask[v6] = levels.mask[v6];
-}
-
-static void log_flow_memory(const struct dataplane *dp)
+void dataplane_log_memory(const struct dataplane *dp)
 {
 	size_t bytes = flow_maps_bytes(&dp->config);
 
-	log_info("flow maps: conntrack %s, %u flows a CPU and family, %.1f MiB a CPU, %.1f MiB for %u CPUs",
-		 flow_form_name(dp->config.flow_form), dp->config.flows_per_cpu, bytes / 0x1p20, bytes * dp->cpus / 0x1p20,
-		 dp->cpus);
+	log_notice("flow maps: conntrack %s, %u flows a CPU and family, %.1f MiB a CPU, %.1f MiB for %u CPUs",
+		   flow_form_name(dp->config.flow_form), dp->config.flows_per_cpu,
+		   bytes / 0x1p20, bytes * dp->cpus / 0x1p20, dp->cpus);
 }
 
 /*
@@ -306,55 +285,6 @@ static int finish_new_maps(struct dataplane *dp, struct err *err)
 	return flow_maps_make_all(dp->skel, &dp->config, dp->cpus, err);
 }
 
-/*
- * The pinned flow maps, and whether all have the size that the pinned configuration
- * says: a daemon that was killed while it exchanged them leaves some of each.
- */
-static void open_old_flows(struct dataplane *dp)
-{
-	char path[192];
-	int map;
-
-	for (map = 0; map < FLOW_MAP__MAX; map++) {
-		uint32_t entries = 0;
-		_cleanup_close_ int inner = -1;
-
-		pin_path(dp, flow_map_name(map), path, sizeof(path));
-		dp->old_flows[map] = bpf_obj_get(path);
-		inner = flows_open_inner(dp->old_flows[map], 0, &entries);
-		dp->migrates |= inner < 0 || entries != flow_map_entries(&dp->config, map);
-	}
-}
-
-static void close_old_flows(struct dataplane *dp)
-{
-	int map;
-
-	for (map = 0; map < FLOW_MAP__MAX; map++)
-		cleanup_close(&dp->old_flows[map]);
-}
-
-/* Each takes the place of the old one in one rename. */
-static int exchange_flow_pins(struct dataplane *dp, struct err *err)
-{
-	char path[192], fresh[200];
-	int map, rc;
-
-	for (map = 0; map < FLOW_MAP__MAX; map++) {
-		pin_path(dp, flow_map_name(map), path, sizeof(path));
-		snprintf(fresh, sizeof(fresh), "%s_new", path);
-		unlink(fresh);
-		if (bpf_obj_pin(bpf_map__fd(flow_map_outer(dp->skel, map)), fresh) == 0 &&
-		    rename(fresh, path) == 0)
-			continue;
-		rc = -errno;
-		unlink(fresh);
-		return err_set(err, rc, "cannot pin the flow map '%s': %s", path,
-			       strerror(-rc));
-	}
-	return 0;
-}
-
 static int write_config(struct dataplane *dp, struct err *err)
 {
 	__u32 zero = 0;
@@ -402,7 +332,9 @@ static int load(struct dataplane *dp, struct err *err)
 	rc = program_load(dp->skel, &dp->config);
 	if (rc)
 		return load_failed(rc, dp, err);
-	start_levels(dp);
+	/* Those of other maps say nothing: flows_migrate() chooses. */
+	if (!dp->migrates)
+		flow_pins_start_levels(dp, dp->skel);
 	return 0;
 }
 
@@ -426,7 +358,7 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 		return rc;
 
 	if (dp->adopted)
-		open_old_flows(dp);
+		flow_pins_open(dp);
 	choose_hash_key(dp, cfg);
 	choose_mix_key(dp);
 	rc = choose_flows(dp, cfg, err);
@@ -442,8 +374,6 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 		bpffs_remove_dir(dp->pin_dir, NULL);
 	if (rc)
 		dataplane_close(dp);
-	else
-		log_flow_memory(dp);
 	return rc;
 }
 
@@ -453,15 +383,15 @@ int dataplane_settle(struct dataplane *dp, struct err *err)
 
 	if (!dp->adopted)
 		return 0;
-	rc = dp->migrates ? exchange_flow_pins(dp, err) : 0;
-	close_old_flows(dp);
+	rc = flow_pins_settle(dp, err);
+	flow_pins_close(dp);
 	dp->migrates = false;
 	return rc ? rc : write_config(dp, err);
 }
 
 void dataplane_close(struct dataplane *dp)
 {
-	close_old_flows(dp);
+	flow_pins_close(dp);
 	fairlead_bpf__destroy(dp->skel);
 	dp->skel = NULL;
 }

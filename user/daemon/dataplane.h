@@ -28,7 +28,7 @@ struct dataplane {
 	/*
 	 * The adopted flow maps have another size or form than the configuration
 	 * wants: the program was loaded on new ones, and these are the old, until
-	 * dataplane_settle().
+	 * dataplane_settle(). See flow_pins.h.
 	 */
 	bool migrates;
 	int old_flows[FLOW_MAP__MAX];
@@ -52,6 +52,9 @@ void dataplane_pin_dir(const char *instance, char *path, size_t size);
 /* What cfg asks for and the program and maps that are there do not give. */
 void dataplane_warnings(const struct dataplane *dp, const struct cfg *cfg,
 			void (*warn)(void *context, const char *text), void *context);
+
+/* How much the flow maps hold and take. */
+void dataplane_log_memory(const struct dataplane *dp);
 
 /* True when cfg asks for what only a newly loaded program can do. */
 bool dataplane_needs_restart(const struct dataplane *dp, const struct cfg *cfg);

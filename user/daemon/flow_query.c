@@ -197,8 +197,8 @@ static void complete(const struct flow_query *q, struct flow_seen *flow)
 	const struct vip *vip;
 
 	if (flow->by_tuple) {
-		vip = vip_entries_lookup(&q->entries, &flow->dst, flow->protocol,
-					 flow->dport);
+		vip = vip_entries_of_flow(&q->entries, &flow->dst, flow->protocol,
+					  flow->sport, flow->dport);
 		flow->vip = vip ? vip->id : 0;
 		return;
 	}

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -14,6 +15,8 @@
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
 #include "sys/kmap.h"
+
+#define IDS 65536
 
 /* One walk: the map in hand, and who is shown what is in it. */
 struct walk {
@@ -108,28 +111,6 @@ static int walk_sets(struct walk *walk)
 	return rc;
 }
 
-void flows_key4(const struct flow_seen *flow, struct flow_key4 *key)
-{
-	*key = (struct flow_key4){
-		.src = flow->src.v4.s_addr,
-		.dst = flow->dst.v4.s_addr,
-		.sport = htons(flow->sport),
-		.dport = htons(flow->dport),
-		.protocol = flow->protocol,
-	};
-}
-
-void flows_key6(const struct flow_seen *flow, struct flow_key6 *key)
-{
-	*key = (struct flow_key6){
-		.sport = htons(flow->sport),
-		.dport = htons(flow->dport),
-		.protocol = flow->protocol,
-	};
-	memcpy(key->src, &flow->src.v6, sizeof(key->src));
-	memcpy(key->dst, &flow->dst.v6, sizeof(key->dst));
-}
-
 static int show_wide(void *context, const void *key, const void *value)
 {
 	const struct flow_key4 *key4 = key;
@@ -198,6 +179,27 @@ int flows_walk(const struct dataplane *dp, flows_visit *visit, void *context)
 	for (map = 0; map < FLOW_MAP__MAX; map++)
 		outer[map] = bpf_map__fd(flow_map_outer(dp->skel, map));
 	return flows_walk_maps(outer, dp->cpus, visit, context);
+}
+
+/* Flows that have their tuple do not name a VIP. */
+static int forget_removed(void *context, const struct flow_seen *seen)
+{
+	const bool *used = context;
+
+	return seen->by_tuple || used[seen->vip] ? FLOW_KEEP : FLOW_FORGET;
+}
+
+int flows_forget_removed(const struct dataplane *dp, const struct plan *plan)
+{
+	_cleanup_free_ bool *used = calloc(IDS, sizeof(*used));
+	size_t i;
+
+	if (!used)
+		return -ENOMEM;
+	for (i = 0; i < plan->n_vips; i++)
+		used[plan->vips[i].id] = true;
+	return dp->migrates ? flows_walk_maps(dp->old_flows, dp->cpus, forget_removed, used) :
+			      flows_walk(dp, forget_removed, used);
 }
 
 int flows_now(const struct dataplane *dp, uint32_t *tick)

@@ -83,8 +83,8 @@ static const struct plan_vip *complete(const struct migration *m, struct flow_se
 	const struct vip *found;
 
 	if (flow->by_tuple) {
-		found = vip_entries_lookup(&m->plan->entries, &flow->dst, flow->protocol,
-					   flow->dport);
+		found = vip_entries_of_flow(&m->plan->entries, &flow->dst, flow->protocol,
+					    flow->sport, flow->dport);
 		return found ? m->vips[found->id] : NULL;
 	}
 	vip = m->vips[flow->vip];
@@ -95,9 +95,14 @@ static const struct plan_vip *complete(const struct migration *m, struct flow_se
 	return vip;
 }
 
-static bool goes_into_sets(const struct migration *m, const struct plan_vip *vip)
+/* As ct_is_lru in bpf/conntrack.bpf.h. Fragments that are hashed have no ports. */
+static bool goes_into_sets(const struct migration *m, const struct plan_vip *vip,
+			   const struct flow_seen *flow)
 {
-	return m->dp->config.flow_form == FLOW_FORM_SETS &&
+	bool fragments = vip->options.flags & VIP_FRAGMENT_HASH && !flow->sport &&
+			 !flow->dport;
+
+	return m->dp->config.flow_form == FLOW_FORM_SETS && !fragments &&
 	       !(vip->options.flags & VIP_WIDE);
 }
 
@@ -110,16 +115,16 @@ static uint32_t ports_of(const struct flow_seen *flow)
 	return word;
 }
 
-static uint32_t set_of(const struct migration *m, const struct flow_seen *flow)
+static __u64 mix_of(const struct migration *m, const struct flow_seen *flow)
 {
-	__u64 key = m->dp->config.mix_key, src[2], dst[2], mix;
+	__u64 key = m->dp->config.mix_key, src[2], dst[2];
 	uint32_t ports = ports_of(flow);
 
+	if (!flow->v6)
+		return flow_mix4(key, flow->src.v4.s_addr, flow->dst.v4.s_addr, ports);
 	memcpy(src, &flow->src.v6, sizeof(src));
 	memcpy(dst, &flow->dst.v6, sizeof(dst));
-	mix = flow->v6 ? flow_mix6(key, src, dst, ports) :
-			 flow_mix4(key, flow->src.v4.s_addr, flow->dst.v4.s_addr, ports);
-	return flow_mix_masked(mix, m->mask[flow->v6]);
+	return flow_mix6(key, src, dst, ports);
 }
 
 /* An empty way, or for a confirmed flow that of one that is not; -1: none. */
@@ -136,10 +141,54 @@ static int free_way(const uint16_t *backend, const uint16_t *stamp, bool confirm
 	return spare;
 }
 
-static bool into_set4(struct flow_set4 *set, const struct flow_seen *flow, uint16_t vip)
+/* -1: none. */
+static int same_way4(const struct flow_set4 *set, const struct flow_seen *flow,
+		     uint16_t vip)
 {
-	int way = free_way(set->backend, set->stamp, flow->flow.stamp & FLOW_CONFIRMED);
+	int way;
 
+	for (way = 0; way < FLOW_WAYS; way++)
+		if (set->backend[way] && set->sport[way] == htons(flow->sport) &&
+		    set->dport[way] == htons(flow->dport) && set->vip[way] == vip &&
+		    set->src[way] == flow->src.v4.s_addr)
+			return way;
+	return -1;
+}
+
+static int same_way6(const struct flow_set6 *set, const struct flow_seen *flow,
+		     uint16_t vip)
+{
+	int way;
+
+	for (way = 0; way < FLOW_WAYS; way++)
+		if (set->backend[way] && set->sport[way] == htons(flow->sport) &&
+		    set->dport[way] == htons(flow->dport) && set->vip[way] == vip &&
+		    !memcmp(set->src[way], &flow->src.v6, sizeof(set->src[way])))
+			return way;
+	return -1;
+}
+
+/*
+ * Of two entries of one tuple one is what is left of a connection before, in a set
+ * that it was due in before: closing, and silent for longer.
+ */
+static bool is_newer(const struct migration *m, uint16_t stamp, uint16_t than)
+{
+	if ((stamp ^ than) & FLOW_CLOSING)
+		return than & FLOW_CLOSING;
+	return FLOW_LEFT(stamp, m->now) > FLOW_LEFT(than, m->now);
+}
+
+/* False: the set has no place for the flow. */
+static bool into_set4(const struct migration *m, struct flow_set4 *set,
+		      const struct flow_seen *flow, uint16_t vip)
+{
+	int way = same_way4(set, flow, vip);
+
+	if (way >= 0 && !is_newer(m, flow->flow.stamp, set->stamp[way]))
+		return true;
+	if (way < 0)
+		way = free_way(set->backend, set->stamp, flow->flow.stamp & FLOW_CONFIRMED);
 	if (way < 0)
 		return false;
 	set->sport[way] = htons(flow->sport);
@@ -152,10 +201,15 @@ static bool into_set4(struct flow_set4 *set, const struct flow_seen *flow, uint1
 	return true;
 }
 
-static bool into_set6(struct flow_set6 *set, const struct flow_seen *flow, uint16_t vip)
+static bool into_set6(const struct migration *m, struct flow_set6 *set,
+		      const struct flow_seen *flow, uint16_t vip)
 {
-	int way = free_way(set->backend, set->stamp, flow->flow.stamp & FLOW_CONFIRMED);
+	int way = same_way6(set, flow, vip);
 
+	if (way >= 0 && !is_newer(m, flow->flow.stamp, set->stamp[way]))
+		return true;
+	if (way < 0)
+		way = free_way(set->backend, set->stamp, flow->flow.stamp & FLOW_CONFIRMED);
 	if (way < 0)
 		return false;
 	set->sport[way] = htons(flow->sport);
@@ -166,6 +220,28 @@ static bool into_set6(struct flow_set6 *set, const struct flow_seen *flow, uint1
 	set->alternate[way] = flow->flow.alternate;
 	set->stamp[way] = flow->flow.stamp;
 	return true;
+}
+
+/*
+ * Where it is due, or, when that is full, where it would have been due when fewer sets
+ * were in use: packets look there, too.
+ */
+static bool into_sets(const struct migration *m, const struct target *t,
+		      const struct flow_seen *flow, uint16_t vip)
+{
+	uint32_t mask = m->mask[flow->v6], index;
+	__u64 mix = mix_of(m, flow);
+	struct flow_set4 *sets4 = t->sets[0];
+	struct flow_set6 *sets6 = t->sets[1];
+
+	for (;; mask >>= 1) {
+		index = flow_mix_masked(mix, mask);
+		if (flow->v6 ? into_set6(m, &sets6[index], flow, vip) :
+			       into_set4(m, &sets4[index], flow, vip))
+			return true;
+		if (mask < 1 << FLOW_SET_BITS_START)
+			return false;
+	}
 }
 
 static bool into_lru(const struct target *t, const struct flow_seen *flow)
@@ -203,18 +279,12 @@ static int move_one(void *context, const struct flow_seen *seen)
 	struct target *t = &m->targets[seen->cpu];
 	struct flow_seen flow = *seen;
 	const struct plan_vip *vip = complete(m, &flow);
-	struct flow_set4 *sets4 = t->sets[0];
-	struct flow_set6 *sets6 = t->sets[1];
 	bool fits;
 
 	if (!vip || has_ended(m, &flow))
 		return FLOW_KEEP;
-	if (!goes_into_sets(m, vip))
-		fits = into_lru(t, &flow);
-	else if (flow.v6)
-		fits = into_set6(&sets6[set_of(m, &flow)], &flow, vip->id);
-	else
-		fits = into_set4(&sets4[set_of(m, &flow)], &flow, vip->id);
+	fits = goes_into_sets(m, vip, &flow) ? into_sets(m, t, &flow, vip->id) :
+					into_lru(t, &flow);
 	m->moved += fits;
 	m->lost += !fits;
 	return FLOW_KEEP;
@@ -235,17 +305,6 @@ static void choose_masks(struct migration *m)
 	}
 }
 
-static int write_levels(const struct migration *m)
-{
-	struct flow_levels levels = { .mask = { m->mask[0], m->mask[1] } };
-	const struct fairlead_bpf *skel = m->dp->skel;
-	uint32_t zero = 0;
-
-	memcpy(skel->data->flow_mask, m->mask, sizeof(m->mask));
-	return bpf_map_update_elem(bpf_map__fd(skel->maps.flow_levels), &zero, &levels,
-				   BPF_ANY) ? -errno : 0;
-}
-
 static int run(struct migration *m)
 {
 	const struct dataplane *dp = m->dp;
@@ -262,8 +321,8 @@ static int run(struct migration *m)
 	if (rc)
 		return rc;
 	choose_masks(m);
-	rc = write_levels(m);
-	return rc ? rc : flows_walk_maps(dp->old_flows, dp->cpus, move_one, m);
+	memcpy(dp->skel->data->flow_mask, m->mask, sizeof(m->mask));
+	return flows_walk_maps(dp->old_flows, dp->cpus, move_one, m);
 }
 
 int flows_migrate(const struct dataplane *dp, const struct plan *plan, struct err *err)
@@ -285,7 +344,7 @@ int flows_migrate(const struct dataplane *dp, const struct plan *plan, struct er
 	if (rc)
 		return err_set(err, rc, "cannot move flows to maps of another size: %s",
 			       strerror(-rc));
-	log_info("flow maps: %llu flows moved to maps of another size, %llu found no place",
-		 (unsigned long long)m.moved, (unsigned long long)m.lost);
+	log_notice("flow maps: %llu flows moved to maps of another size, %llu found no place",
+		   (unsigned long long)m.moved, (unsigned long long)m.lost);
 	return 0;
 }

@@ -3,13 +3,14 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
 #include "core/cleanup.h"
 #include "ctl.h"
 #include "daemon.h"
-#include "flows_migrate.h"
+#include "flows.h"
 #include "dp/program.h"
 #include "sys/bpffs.h"
 #include "sys/log.h"
@@ -51,6 +52,14 @@ static int seed_next_hops(struct daemon *d, struct err *err)
 	return nexthops_seed(d->nexthops, seeds, n, err);
 }
 
+/* What is remembered, for a plan that may now give ids to other VIPs. */
+static int adopt_flows(struct daemon *d, struct err *err)
+{
+	int rc = flows_forget_removed(&d->dp, d->plan);
+
+	return rc ? err_set(err, rc, "cannot read the flow maps: %s", strerror(-rc)) : 0;
+}
+
 static int open_kernel(struct daemon *d, struct err *err)
 {
 	struct kernel *k = &d->kernel;
@@ -67,8 +76,8 @@ static int open_kernel(struct daemon *d, struct err *err)
 	if (!d->dp.adopted)
 		return plan_new(&d->plan, err);
 	rc = kernel_adopt(k, &d->plan, err);
-	if (!rc && d->dp.migrates)
-		rc = flows_migrate(&d->dp, d->plan, err);
+	if (!rc)
+		rc = adopt_flows(d, err);
 	return rc ? rc : seed_next_hops(d, err);
 }
 
@@ -215,6 +224,7 @@ int daemon_start(struct daemon *d, struct err *err)
 	start_loop(d);
 	daemon_keep_running_config(d);
 	d->started_ms = uv_now(&d->loop);
+	dataplane_log_memory(&d->dp);
 	log_notice("%s %zu VIPs on interface '%s' (%s)",
 		   d->dp.adopted ? "adopted the data plane; balancing" : "balancing",
 		   d->plan->n_vips, d->at.interface, attach_kind_name(d->at.kind));

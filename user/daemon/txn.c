@@ -7,6 +7,7 @@
 
 #include "core/cleanup.h"
 #include "daemon.h"
+#include "flows_migrate.h"
 #include "preview.h"
 #include "sys/log.h"
 
@@ -158,7 +159,10 @@ static int txn_commit(struct txn *txn)
 
 	if (rc)
 		return rc;
-	if (!attach_is_current(&d->at, txn->next->cfg))
+	/* Late, since the old program remembers flows until the new one runs. */
+	if (d->dp.migrates)
+		rc = flows_migrate(&d->dp, txn->next, &txn->err);
+	if (!rc && !attach_is_current(&d->at, txn->next->cfg))
 		rc = attach_apply(&d->at, &d->dp, txn->next->cfg, &txn->err);
 	if (rc) {
 		publish_undo(&d->kernel, &txn->publish);

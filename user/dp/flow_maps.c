@@ -55,6 +55,16 @@ __u32 flow_maps_default(enum flow_form form, __u64 memory, unsigned int cpus)
 	return config.flows_per_cpu;
 }
 
+__u32 flow_maps_per_cpu(const struct cfg *cfg, __u64 memory, unsigned int online,
+			unsigned int possible)
+{
+	if (cfg->flows_per_cpu)
+		return cfg->flows_per_cpu;
+	if (cfg->flows)
+		return cfg->flows / online > 1 ? cfg->flows / online : 1;
+	return flow_maps_default(cfg->conntrack, memory, possible);
+}
+
 __u32 flow_maps_first_mask(const struct config *config)
 {
 	__u32 bits = config->flow_set_bits;

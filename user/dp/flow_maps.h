@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "abi.h"
+#include "core/cfg.h"
 #include "core/err.h"
 
 struct bpf_map;
@@ -29,6 +30,13 @@ enum flow_map {
  * which the maps of all CPUs take at most a 64th.
  */
 __u32 flow_maps_default(enum flow_form form, __u64 memory, unsigned int cpus);
+
+/*
+ * What the configuration wants, or the default. `flows` are for the CPUs that are
+ * online; but all that may ever be have maps, and so count for the default.
+ */
+__u32 flow_maps_per_cpu(const struct cfg *cfg, __u64 memory, unsigned int online,
+			unsigned int possible);
 
 /* log2 of the sets for so many flows, of which nearly all find a place. */
 __u32 flow_maps_set_bits(__u32 flows_per_cpu);
