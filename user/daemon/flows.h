@@ -7,6 +7,7 @@
  * through memory, the LRU hashes through system calls.
  */
 
+#include <arpa/inet.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -41,12 +42,6 @@ int flows_walk(const struct dataplane *dp, flows_visit *visit, void *context);
 int flows_walk_maps(const int outer[FLOW_MAP__MAX], unsigned int cpus,
 		    flows_visit *visit, void *context);
 
-/*
- * Takes away what is remembered of VIPs that are not in the plan. Before ids are given
- * to other VIPs: with the id they would get the flows. 0 or -errno.
- */
-int flows_forget_removed(const struct dataplane *dp, const struct plan *plan);
-
 /* The whole tuple, as LRU hashes and the flow hash have it; dst and protocol known. */
 static inline void flows_key4(const struct flow_seen *flow, struct flow_key4 *key)
 {
@@ -69,6 +64,12 @@ static inline void flows_key6(const struct flow_seen *flow, struct flow_key6 *ke
 	memcpy(key->src, &flow->src.v6, sizeof(key->src));
 	memcpy(key->dst, &flow->dst.v6, sizeof(key->dst));
 }
+
+/*
+ * Takes away what is remembered of VIPs that are not in the plan. Before ids are given
+ * to other VIPs: with the id they would get the flows. 0 or -errno.
+ */
+int flows_forget_removed(const struct dataplane *dp, const struct plan *plan);
 
 /* A descriptor of a CPU's inner map; -ENOENT: it has none. *entries: of it. */
 int flows_open_inner(int outer, uint32_t cpu, uint32_t *entries);
