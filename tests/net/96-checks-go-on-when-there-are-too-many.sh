@@ -7,22 +7,20 @@
 
 hostile reply 8080 $'HTTP/1.1 200 OK\r\n\r\nwell'
 
-# 2,000 probes each 10 ms, which is 200,000 runs a second.
+# 5,000 probes each 10 ms, which is half a million runs a second. To begin them all takes
+# longer than one may last.
 {
-	for id in {1..2000}; do
-		INTERVAL=10 TIMEOUT=5000 probe "$id" tcp 127.0.0.1 1
+	for id in {1..5000}; do
+		INTERVAL=10 TIMEOUT=50 probe "$id" icmp 127.0.0.1 0
 	done
 	echo '{"op":"ping","seq":1}'
 } > "$RUN/probes"
-all_told() {
+all_passed() {
 	grep -q '"op":"pong"' "$RUN/many.log" &&
-		[ "$(grep -o '"id":[0-9]*,' "$RUN/many.log" | sort -u | wc -l)" = 2000 ]
+		[ "$(grep -o '"id":[0-9]*,"ok":true' "$RUN/many.log" | sort -u | wc -l)" = 5000 ]
 }
 start_checks "$RUN/probes"
-wait_until 60 all_told || fail "not all checks are run when there are too many"
-if grep '"op":"result"' "$RUN/many.log" | grep -v '"reason":"connection refused"}'; then
-	fail "checks fail because there are too many"
-fi
+wait_until 60 all_passed || fail "not all checks have their turn when there are too many"
 stop many
 
 # A few hundred at once with files for a few dozen.

@@ -19,7 +19,7 @@
 #include "sys/log.h"
 
 #define FILES_WANTED (256 * 1024) /* of 65,535 backends with time for all to hang */
-#define END_SECONDS 2             /* between fairleadd's end and ours, at most */
+#define END_SECONDS 5             /* between fairleadd's end and ours, at most */
 
 static const char usage[] =
 	"Usage: fairlead-check [OPTIONS]\n"
@@ -159,6 +159,7 @@ static int run(const struct options *o, struct err *err)
 		checker_run(&checker);
 	alarm(END_SECONDS);
 	checker_stop(&checker);
+	alarm(0);
 	return rc ? rc : checker.status;
 }
 
