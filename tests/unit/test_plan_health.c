@@ -61,7 +61,7 @@ static void ask_by_name(void *context, const struct cfg_pool *pool,
 
 static struct plan *plan_in(const char *yaml, struct news *news, const struct plan *old)
 {
-	struct plan_health health = { ask, news };
+	struct plan_health health = { .ask = ask, .context = news };
 	struct cfg *cfg = must_parse(yaml);
 	struct plan *plan = NULL;
 
@@ -259,7 +259,7 @@ static void flows_stay_while_one_pool_calls_it_up(void **state)
 		"- {address: \"203.0.113.1:80/tcp\", backends: [{address: 10.0.0.1, name: sick}]}\n"
 		"- {address: \"203.0.113.1:81/tcp\", backends: [{address: 10.0.0.1}]}\n";
 	struct cfg *cfg = must_parse(yaml);
-	struct plan_health health = { ask_by_name, NULL };
+	struct plan_health health = { .ask = ask_by_name };
 	_cleanup_plan_ struct plan *none = empty_plan();
 	_cleanup_plan_ struct plan *plan = NULL;
 
@@ -338,7 +338,7 @@ static void panic_counts_on_all_that_the_operator_wants(void **state)
 		_cleanup_plan_ struct plan *plan = NULL;
 		struct cfg *cfg = must_parse(
 			POOL("", FOUR ", {address: 10.0.0.5, state: drain}"));
-		struct plan_health health = { ask, &news };
+		struct plan_health health = { .ask = ask, .context = &news };
 		bool panic = number == 3;
 
 		/* Of 4: 3, 2 and then 1 up; half of them is enough. */
@@ -368,7 +368,7 @@ static void panic_is_a_matter_of_weight(void **state)
 	for (i = 0; i < sizeof(shares); i++) {
 		_cleanup_plan_ struct plan *plan = NULL;
 		struct news news = { 0 };
-		struct plan_health health = { ask, &news };
+		struct plan_health health = { .ask = ask, .context = &news };
 		struct cfg *cfg = must_parse(
 			POOL("", "{address: 10.0.0.1, weight: 6}, {address: 10.0.0.2, weight: 2}, "
 				 "{address: 10.0.0.3}, {address: 10.0.0.4}"));
@@ -387,7 +387,7 @@ static void panic_is_a_matter_of_weight(void **state)
 static void all_down_outranks_panic(void **state)
 {
 	struct news news = { .unreached = 1 << 1 | 1 << 2 | 1 << 3 };
-	struct plan_health health = { ask, &news };
+	struct plan_health health = { .ask = ask, .context = &news };
 	struct cfg *cfg = must_parse(POOL("all_down: drop, ", THREE));
 	_cleanup_plan_ struct plan *none = empty_plan();
 	_cleanup_plan_ struct plan *plan = NULL;
@@ -398,6 +398,79 @@ static void all_down_outranks_panic(void **state)
 	assert_int_equal(plan_make(&cfg, none, &health, &plan, NULL), 0);
 	count(plan, slots);
 	assert_int_equal(slots[0], 251);
+}
+
+/* By its check, which nobody asks of what is in no pool. */
+static void removed_while_it_is_down_stays_down(void **state)
+{
+	_cleanup_plan_ struct plan *none = empty_plan();
+	_cleanup_plan_ struct plan *before = NULL;
+	_cleanup_plan_ struct plan *after = NULL;
+	struct news news = { 0 };
+
+	(void)state;
+	tell(&news, 2, EFFECTIVE_DOWN, 100);
+	before = plan_in(POOL("", THREE), &news, none);
+	after = plan_in(POOL("", "{address: 10.0.0.3}"), &news, before);
+	assert_int_equal(after->n_backends, 3);
+	assert_int_equal(use_of(after, 1), USE_DRAIN);
+	assert_int_equal(use_of(after, 2), USE_FAILED);
+}
+
+static bool first_has_drained(void *context, const struct plan_backend *backend)
+{
+	(void)context;
+	assert_int_equal(backend->drain_timeout, 600);
+	return number_of(&backend->ident.addr) == 1;
+}
+
+static void removed_drains_for_as_long_as_its_pool_said(void **state)
+{
+	struct news news = { 0 };
+	struct plan_health health = { ask, &news, first_has_drained };
+	struct cfg *cfg = must_parse(POOL("", "{address: 10.0.0.3}"));
+	_cleanup_plan_ struct plan *none = empty_plan();
+	_cleanup_plan_ struct plan *before =
+		plan_with(POOL("drain_timeout: 10m, ", THREE), 0, none);
+	_cleanup_plan_ struct plan *after = NULL;
+
+	(void)state;
+	assert_int_equal(plan_make(&cfg, before, &health, &after, NULL), 0);
+	assert_int_equal(use_of(after, 1), USE_DOWN);
+	assert_int_equal(use_of(after, 2), USE_DRAIN);
+	assert_int_equal(use_of(after, 3), USE_UP);
+}
+
+#define TWO_POOLS(first, second)                                               \
+	"interface: eth0\n"                                                   \
+	"pools:\n"                                                            \
+	"  a: {" first "backends: [{address: 10.0.0.1}]}\n"                   \
+	"  b: {" second "backends: [{address: 10.0.0.1}]}\n"                  \
+	"vips: [{address: \"203.0.113.1:80/tcp\", pool: a},"                 \
+	" {address: \"203.0.113.1:81/tcp\", pool: b}]\n"
+
+/* The longer time of two pools; none is the longest. */
+static void drains_as_long_as_the_kinder_pool_says(void **state)
+{
+	static const struct {
+		const char *yaml;
+		uint32_t timeout;
+	} rows[] = {
+		{ TWO_POOLS("drain_timeout: 20, ", "drain_timeout: 30, "), 30 },
+		{ TWO_POOLS("drain_timeout: 30, ", "drain_timeout: 20, "), 30 },
+		{ TWO_POOLS("drain_timeout: 30, ", ""), 0 },
+		{ TWO_POOLS("", "drain_timeout: 30, "), 0 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		_cleanup_plan_ struct plan *none = empty_plan();
+		_cleanup_plan_ struct plan *plan = plan_with(rows[i].yaml, 0, none);
+
+		assert_int_equal(plan->n_backends, 1);
+		assert_int_equal(plan->backends[0].drain_timeout, rows[i].timeout);
+	}
 }
 
 int main(void)
@@ -417,6 +490,9 @@ int main(void)
 		cmocka_unit_test(panic_counts_on_all_that_the_operator_wants),
 		cmocka_unit_test(panic_is_a_matter_of_weight),
 		cmocka_unit_test(all_down_outranks_panic),
+		cmocka_unit_test(removed_while_it_is_down_stays_down),
+		cmocka_unit_test(removed_drains_for_as_long_as_its_pool_said),
+		cmocka_unit_test(drains_as_long_as_the_kinder_pool_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

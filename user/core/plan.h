@@ -40,7 +40,9 @@ struct plan_backend {
 	struct backend_ident ident;
 	uint16_t id;
 	bool draining; /* in no pool any more */
-	uint8_t use;   /* enum backend_use; USE_DRAIN when draining */
+	uint8_t use;   /* enum backend_use; at least USE_DRAIN when draining */
+	/* s that it drains for once it is in no pool; 0: until its flows end */
+	uint32_t drain_timeout;
 };
 
 struct plan_member {
@@ -121,6 +123,8 @@ struct plan_health {
 	void (*ask)(void *context, const struct cfg_pool *pool,
 		    const struct cfg_backend *backend, struct plan_backend_health *out);
 	void *context;
+	/* Has it drained for as long as it may? NULL: none has. */
+	bool (*has_drained)(void *context, const struct plan_backend *backend);
 };
 
 /*

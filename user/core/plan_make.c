@@ -164,6 +164,17 @@ static void judge_pool(const struct maker *m, const struct cfg_pool *pool,
 		}
 }
 
+/* Of a backend that two pools list: what the kinder of them says. */
+static void be_kind(struct plan_backend *backend, const struct plan_backend *other)
+{
+	if (other->use < backend->use)
+		backend->use = other->use;
+	if (!other->drain_timeout || !backend->drain_timeout)
+		backend->drain_timeout = 0;
+	else if (other->drain_timeout > backend->drain_timeout)
+		backend->drain_timeout = other->drain_timeout;
+}
+
 /*
  * The distinct backends of the configuration, ids zero; then the old ones. On the
  * way the members, in the order of the configuration, get their shares.
@@ -183,19 +194,38 @@ static int collect_backends(struct maker *m)
 		const struct cfg_pool *pool = &m->cfg->pools[i];
 
 		judge_pool(m, pool, &plan->members[n], &list[n]);
-		for (j = 0; j < pool->n_backends; j++, n++)
+		for (j = 0; j < pool->n_backends; j++, n++) {
 			backend_ident_of(pool, &pool->backends[j], &list[n].ident);
+			list[n].drain_timeout = pool->drain_timeout;
+		}
 	}
 	if (n)
 		qsort(list, n, sizeof(*list), compare_backends);
 	for (i = 0; i < n; i++) {
 		if (!i || compare_backends(&list[i], &list[distinct - 1]))
 			list[distinct++] = list[i];
-		else if (list[i].use < list[distinct - 1].use)
-			list[distinct - 1].use = list[i].use;
+		else
+			be_kind(&list[distinct - 1], &list[i]);
 	}
 	plan->n_backends = distinct;
 	return 0;
+}
+
+/*
+ * In no pool any more. What is known to be dead or was taken out does not come back to
+ * its flows by being removed.
+ */
+static struct plan_backend removed(const struct maker *m, const struct plan_backend *old)
+{
+	struct plan_backend backend = *old;
+
+	backend.draining = true;
+	if (old->use < USE_DRAIN)
+		backend.use = USE_DRAIN;
+	if (m->health && m->health->has_drained &&
+	    m->health->has_drained(m->health->context, old))
+		backend.use = USE_DOWN;
+	return backend;
 }
 
 static int make_backends(struct maker *m)
@@ -218,12 +248,7 @@ static int make_backends(struct maker *m)
 		if (same)
 			same->id = old->id;
 		else
-			m->plan->backends[n++] = (struct plan_backend){
-				.ident = old->ident,
-				.id = old->id,
-				.draining = true,
-				.use = USE_DRAIN,
-			};
+			m->plan->backends[n++] = removed(m, old);
 	}
 
 	for (i = 0; i < m->plan->n_backends; i++) {

@@ -133,6 +133,13 @@ static int adopt_entries(struct adoption *a)
 	return rc ? rc : adopt_vips(a);
 }
 
+static enum backend_use use_by(uint8_t flags)
+{
+	if (flags & BACKEND_DOWN)
+		return flags & BACKEND_FAILED ? USE_FAILED : USE_DOWN;
+	return flags & BACKEND_DRAINING ? USE_DRAIN : USE_UP;
+}
+
 static int adopt_backend(void *context, const void *key, const void *value)
 {
 	struct adoption *a = context;
@@ -146,6 +153,7 @@ static int adopt_backend(void *context, const void *key, const void *value)
 		.ident = ident,
 		.id = id,
 		.draining = a->kernel->backend[id].flags & BACKEND_DRAINING,
+		.use = use_by(a->kernel->backend[id].flags),
 	};
 	return 0;
 }

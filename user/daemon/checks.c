@@ -575,7 +575,8 @@ int checks_open(struct daemon *d, struct checks **out, struct err *err)
 	uv_timer_init(&d->loop, &checks->save);
 	uv_timer_init(&d->loop, &checks->routes);
 	checks->tick.data = checks->settle.data = checks->save.data = checks;
-	checks->routes.data = checks;
+	uv_timer_init(&d->loop, &checks->drained);
+	checks->routes.data = checks->drained.data = checks;
 	uv_timer_start(&checks->routes, on_routes, ROUTES_MS, ROUTES_MS);
 	*out = checks;
 	return 0;
@@ -586,12 +587,13 @@ static void checks_freed(uv_handle_t *handle)
 {
 	struct checks *checks = handle->data;
 
-	if (++checks->closed < 4)
+	if (++checks->closed < 5)
 		return;
 	asked_clear(checks);
 	probes_close(&checks->probes);
 	free(checks->subjects);
 	free(checks->pools);
+	free(checks->drains);
 	free(checks);
 }
 
@@ -606,6 +608,7 @@ void checks_close(struct checks *checks)
 	uv_close((uv_handle_t *)&checks->settle, checks_freed);
 	uv_close((uv_handle_t *)&checks->save, checks_freed);
 	uv_close((uv_handle_t *)&checks->routes, checks_freed);
+	uv_close((uv_handle_t *)&checks->drained, checks_freed);
 }
 
 void checks_view(const struct checks *checks, const struct cfg_pool *pool,

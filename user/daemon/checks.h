@@ -38,6 +38,11 @@ void checks_reconsider(struct checks *checks);
 void checks_ask(void *context, const struct cfg_pool *pool,
 		const struct cfg_backend *backend, struct plan_backend_health *out);
 
+/* Removed backends whose pools had a drain_timeout; the plan is another. */
+void checks_follow_drains(struct checks *checks);
+/* Also for struct plan_health. */
+bool checks_has_drained(void *context, const struct plan_backend *backend);
+
 /* What is known of a backend, for people. */
 struct checks_view {
 	enum effective_state state;

@@ -58,6 +58,12 @@ struct asked {
 
 struct probes;
 
+/* A removed backend, and when the last of its flows are chosen again. */
+struct drain {
+	uint16_t id;
+	uint64_t until;
+};
+
 struct checks {
 	struct daemon *daemon;
 	struct checker *checker;
@@ -78,7 +84,10 @@ struct checks {
 	struct probes *probes;
 	char attach_failed[512]; /* why it cannot be; "": it can */
 
-	uv_timer_t tick, settle, save, routes;
+	struct drain *drains; /* removed backends that drain for so long only */
+	size_t n_drains;
+
+	uv_timer_t tick, settle, save, routes, drained;
 	unsigned int closed; /* of these */
 	uint64_t results, state_changes;
 	uint64_t saved; /* when the file was written */

@@ -103,7 +103,7 @@ static int make_cfg(struct txn *txn, struct cfg **cfg)
 static int make_plan(struct txn *txn, struct cfg **cfg)
 {
 	struct daemon *d = txn->daemon;
-	struct plan_health health = { checks_ask, d->checks };
+	struct plan_health health = { checks_ask, d->checks, checks_has_drained };
 
 	if (txn->request.release)
 		return plan_release(d->plan, &health, txn->request.release,
@@ -231,6 +231,7 @@ static void txn_adopt(struct txn *txn)
 	track_next_hops(d, d->plan, NULL, NULL);
 	if (txn->request.make)
 		checks_follow(d->checks, d->plan->cfg);
+	checks_follow_drains(d->checks);
 }
 
 static void txn_settle(struct txn *txn, struct txn_changes *changes)
