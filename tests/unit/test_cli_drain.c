@@ -17,7 +17,7 @@
 		VIP("203.0.113.2:80/tcp", "web") ", "                \
 		VIP("203.0.113.3:80/tcp", "other") "]}")
 #define SOME(address, flows) \
-	"{\"address\": \"" address "\", \"flows\": " flows "}"
+	"{\"address\": \"" address "\", \"flows\": " flows ", \"closed\": 0}"
 /* The third VIP has another pool, so its flows are none of ours. */
 #define FLOWS(first, second)                                         \
 	FAKE_OK("{\"flows\": 99, \"vips\": ["                        \
@@ -313,10 +313,10 @@ static void answers_that_are_none_end_the_wait(void **state)
 		{ BACKENDS("drain"), VIPS, FAKE_OK("{\"flows\": 0}"), "'vips' is missing" },
 		{ BACKENDS("drain"), VIPS, FLOWS("\"0\"", "0"), "'flows' is not an integer" },
 		{ BACKENDS("drain"), VIPS, FLOWS("null", "0"), "'flows' is null" },
-		{ BACKENDS("drain"), VIPS, FLOWS("-1", "0"), "is no count of flows" },
+		{ BACKENDS("drain"), VIPS, FLOWS("-1", "0"), "are no counts of flows" },
 		{ BACKENDS("drain"), VIPS,
 		  FLOWS("9223372036854775807", "9223372036854775807"),
-		  "is no count of flows" },
+		  "are no counts of flows" },
 	};
 
 	(void)state;
@@ -393,9 +393,30 @@ static void on_a_terminal_progress_is_one_line(void **state)
 		"\r\n");
 }
 
+/* They are remembered for four minutes, in which nothing comes any more. */
+static void closed_flows_are_not_waited_for(void **state)
+{
+	static const char *const replies[] = {
+		LOOKED,
+		FAKE_OK("{\"flows\": 5, \"vips\": [{\"address\": \"203.0.113.1:80/tcp\", "
+			"\"flows\": 5, \"closed\": 4}]}"),
+		FAKE_OK("{\"flows\": 5, \"vips\": [{\"address\": \"203.0.113.1:80/tcp\", "
+			"\"flows\": 5, \"closed\": 5}]}"),
+		SEEN,
+	};
+	_cleanup_outcome_ struct outcome o = drain("--json backend drain web web-1 --wait",
+						   replies, N(replies), NULL);
+
+	(void)state;
+	assert_int_equal(o.status, EXIT_OK);
+	assert_string_equal(o.err, "{\"progress\":{\"flows\":1}}\n"
+				   "{\"progress\":{\"flows\":0}}\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(closed_flows_are_not_waited_for),
 		cmocka_unit_test(each_state_is_a_command),
 		cmocka_unit_test(wrong_words_change_nothing),
 		cmocka_unit_test(waiting_ends_when_no_flow_of_the_pool_is_left),

@@ -53,6 +53,7 @@ static const struct field drain_vip_fields[] = {
 static const struct field drain_flows_fields[] = {
 	{.key = "address", .kind = FIELD_STRING},
 	{.key = "flows", .kind = FIELD_INTEGER},
+	{.key = "closed", .kind = FIELD_INTEGER},
 };
 
 struct drain {
@@ -232,7 +233,10 @@ static int look_at_state(struct drain *d)
 	return status ? status : look_at_vips(d, member(backend, "pool"));
 }
 
-/* The daemon leaves out flows that have ended and are not swept yet. */
+/*
+ * The daemon leaves out flows that have ended and are not swept yet. Those that have
+ * closed are remembered for some minutes more, and nobody need wait for them.
+ */
 static int sum_flows(const struct drain *d, const json_t *list, int64_t *out,
 		     struct err *err)
 {
@@ -243,13 +247,15 @@ static int sum_flows(const struct drain *d, const json_t *list, int64_t *out,
 	json_array_foreach(list, i, vip)
 	{
 		int64_t flows = json_integer_value(json_object_get(vip, "flows"));
+		int64_t closed = json_integer_value(json_object_get(vip, "closed"));
 
 		if (!json_object_get(d->vips, member(vip, "address")))
 			continue;
 
-		if (flows < 0 || __builtin_add_overflow(sum, flows, &sum))
+		if (flows < 0 || closed < 0 || closed > flows ||
+		    __builtin_add_overflow(sum, flows - closed, &sum))
 			return err_set(err, -EPROTO,
-				       "vips[%zu]: 'flows' is no count of flows",
+				       "vips[%zu]: 'flows' and 'closed' are no counts of flows",
 				       i);
 	}
 	*out = sum;

@@ -44,6 +44,7 @@ static const struct field flows_age_fields[] = {
 static const struct field flows_vip_fields[] = {
 	{ .key = "address", .kind = FIELD_STRING },
 	{ .key = "flows", .kind = FIELD_INTEGER },
+	{ .key = "closed", .kind = FIELD_INTEGER },
 };
 
 static const struct field flows_backend_fields[] = {

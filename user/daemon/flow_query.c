@@ -20,6 +20,7 @@
 /* bpf/flow_set.bpf.h and bpf/conntrack.bpf.h, ticks */
 #define OPENING_TICKS 32
 #define CLOSED_TICKS 120
+#define LINGER_TICKS 3 /* FLOW_LINGER: a closing flow that is silent for longer is over */
 
 /* What the ids of the moment stand for; copies, since the plan may change. */
 struct vip_known {
@@ -57,7 +58,7 @@ struct flow_query {
 	/* What was found. */
 	uint32_t now;
 	uint64_t flows, confirmed, ages[N_AGES];
-	uint64_t *vip_flows, *backend_flows; /* by id */
+	uint64_t *vip_flows, *vip_closed, *backend_flows; /* by id */
 	struct flow_seen *list;
 	size_t n_listed;
 };
@@ -74,9 +75,11 @@ static int copy_plan(struct flow_query *q, const struct plan *plan, struct err *
 	q->vips = calloc(IDS, sizeof(*q->vips));
 	q->backends = calloc(IDS, sizeof(*q->backends));
 	q->vip_flows = calloc(IDS, sizeof(*q->vip_flows));
+	q->vip_closed = calloc(IDS, sizeof(*q->vip_closed));
 	q->backend_flows = calloc(IDS, sizeof(*q->backend_flows));
 	q->list = calloc(q->limit + 1, sizeof(*q->list));
-	if (!q->vips || !q->backends || !q->vip_flows || !q->backend_flows || !q->list ||
+	if (!q->vips || !q->backends || !q->vip_flows || !q->vip_closed ||
+	    !q->backend_flows || !q->list ||
 	    vip_entries_copy(&plan->entries, &q->entries))
 		return no_memory(err);
 	for (i = 0; i < plan->n_vips; i++)
@@ -185,6 +188,7 @@ void flow_query_free(struct flow_query **query)
 	free(q->vips);
 	free(q->backends);
 	free(q->vip_flows);
+	free(q->vip_closed);
 	free(q->backend_flows);
 	free(q->list);
 	free(q);
@@ -234,6 +238,13 @@ static bool matches(const struct flow_query *q, const struct flow_seen *flow)
 	return !q->source.addr.family || vip_spec_covers(&source, &flow->src);
 }
 
+/* As flow_is_over in bpf/flow_set.bpf.h: no more packets are to be expected. */
+static bool has_closed(const struct flow_query *q, const struct flow_seen *flow)
+{
+	return flow->flow.stamp & FLOW_CLOSING &&
+	       FLOW_LEFT(flow->flow.stamp, q->now) + LINGER_TICKS < CLOSED_TICKS;
+}
+
 static int visit(void *context, const struct flow_seen *seen)
 {
 	struct flow_query *q = context;
@@ -254,6 +265,7 @@ static int visit(void *context, const struct flow_seen *seen)
 		;
 	q->ages[i]++;
 	q->vip_flows[flow.vip]++;
+	q->vip_closed[flow.vip] += has_closed(q, &flow);
 	q->backend_flows[flow.flow.backend]++;
 	if (q->n_listed < q->limit)
 		q->list[q->n_listed++] = flow;
@@ -289,9 +301,10 @@ static json_t *vips_json(const struct flow_query *q)
 	for (id = 0; id < IDS; id++)
 		if (q->vips[id].used && (q->vip_flows[id] || id == q->vip))
 			json_array_append_new(
-				list, json_pack("{s:s, s:I}", "address",
+				list, json_pack("{s:s, s:I, s:I}", "address",
 						vip_spec_format(&q->vips[id].spec, text),
-						"flows", (json_int_t)q->vip_flows[id]));
+						"flows", (json_int_t)q->vip_flows[id],
+						"closed", (json_int_t)q->vip_closed[id]));
 	return list;
 }
 
