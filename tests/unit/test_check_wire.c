@@ -166,6 +166,25 @@ static void text_that_is_not_utf8_is_refused(void **state)
 	check_clear(&probe.check);
 }
 
+/* Before it is sent: the other side would end the connection. */
+static void a_check_that_makes_no_sense_is_not_written(void **state)
+{
+	struct err err = { 0 };
+	struct probe probe;
+	char *line = NULL;
+
+	(void)state;
+	full_probe(&probe);
+	probe.check.path[0] = ' ';
+	assert_int_equal(check_wire_add(&probe, &line, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "path ' health' has a character"));
+	check_clear(&probe.check);
+	assert_int_equal(check_init(&probe.check, CHECK_NONE), 0);
+	assert_int_equal(check_wire_add(&probe, &line, &err), -EINVAL);
+	assert_string_equal(err.text, "kind 'none' is unknown");
+	assert_null(line);
+}
+
 /* The line is refused with a sentence that has the words. */
 static void refused(const char *line, const char *words)
 {
@@ -350,6 +369,7 @@ int main(void)
 		cmocka_unit_test(results_come_back),
 		cmocka_unit_test(a_probe_that_fits_no_line_is_refused),
 		cmocka_unit_test(text_that_is_not_utf8_is_refused),
+		cmocka_unit_test(a_check_that_makes_no_sense_is_not_written),
 		cmocka_unit_test(what_is_no_message_is_refused),
 		cmocka_unit_test(bad_numbers_are_refused),
 		cmocka_unit_test(bad_results_are_refused),

@@ -132,8 +132,9 @@ const char *check_kind_name(enum check_kind kind);
 const char *check_via_name(enum check_via via);
 
 /*
- * Lines without their newline; the caller frees *line. -ENOMEM, or -E2BIG when the
- * line would be longer than CHECK_WIRE_LINE_MAX.
+ * Lines without their newline; the caller frees *line. -ENOMEM, -E2BIG when the line
+ * would be longer than CHECK_WIRE_LINE_MAX, or -EINVAL when the other side would refuse
+ * it: a check that makes no sense, text that is not UTF-8.
  */
 int check_wire_add(const struct probe *probe, char **line, struct err *err);
 int check_wire_del(uint32_t id, char **line, struct err *err);

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "check_fields.h"
+#include "cleanup.h"
 
 /* Takes the object, which is NULL when there was no memory for it. */
 static int write_line(json_t *object, char **line, struct err *err)
@@ -114,7 +115,7 @@ static json_t *pack_probe(const struct probe *probe, json_t *check)
 			 addr_format(&probe->backend, backend), "check", check);
 }
 
-int check_wire_add(const struct probe *probe, char **line, struct err *err)
+static int write_add(const struct probe *probe, char **line, struct err *err)
 {
 	struct err why = { .code = -ENOMEM, .text = "no memory" };
 	json_t *check = json_object();
@@ -126,6 +127,22 @@ int check_wire_add(const struct probe *probe, char **line, struct err *err)
 		rc = write_line(pack_probe(probe, check), line, err);
 	json_decref(check);
 	return rc;
+}
+
+/* The other side would end at a probe that it refuses, so it is refused here. */
+int check_wire_add(const struct probe *probe, char **line, struct err *err)
+{
+	_cleanup_free_ char *text = NULL;
+	struct check_message message;
+	int rc = write_add(probe, &text, err);
+
+	if (!rc)
+		rc = check_wire_parse(text, strlen(text), &message, err);
+	if (rc)
+		return rc;
+	check_clear(&message.probe.check);
+	*line = TAKE_PTR(text);
+	return 0;
 }
 
 static const char *const agent_names[] = { [AGENT_UP] = "up", [AGENT_DRAIN] = "drain",
