@@ -44,14 +44,57 @@ struct checker {
 struct child {
 	struct checker *checker; /* NULL: no longer its child */
 	uv_process_t process;
-	uv_pipe_t pipe;
+	uv_pipe_t pipe, log; /* log: its stderr */
 	bool exited;
-	unsigned int open; /* of its two handles */
+	unsigned int open; /* of its three handles */
 	char *in;
 	size_t in_length;
+	char said[512];
+	size_t said_length;
 };
 
 static void on_timer(uv_timer_t *timer);
+
+/* What it logs is ours to say: it does not know where our log goes. */
+static void child_say(struct child *child)
+{
+	char *line = child->said, *end;
+
+	child->said[child->said_length] = '\0';
+	while ((end = strchr(line, '\n'))) {
+		*end = '\0';
+		log_warn("%s", line);
+		line = end + 1;
+	}
+	child->said_length = strlen(line);
+	memmove(child->said, line, child->said_length);
+	if (child->said_length == sizeof(child->said) - 1) {
+		log_warn("%.*s", (int)child->said_length, child->said);
+		child->said_length = 0;
+	}
+}
+
+static void child_heard(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+	struct child *child = stream->data;
+
+	(void)buf;
+	if (n < 0) {
+		uv_read_stop(stream);
+		return;
+	}
+	child->said_length += n;
+	child_say(child);
+}
+
+static void child_hear(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+	struct child *child = handle->data;
+
+	(void)suggested;
+	*buf = uv_buf_init(child->said + child->said_length,
+			   sizeof(child->said) - 1 - child->said_length);
+}
 
 static void child_handle_closed(uv_handle_t *handle)
 {
@@ -71,8 +114,10 @@ static void child_leave(struct child *child)
 	child->checker = NULL;
 	if (!child->exited)
 		uv_process_kill(&child->process, SIGKILL);
-	if (!uv_is_closing((uv_handle_t *)&child->pipe))
+	if (!uv_is_closing((uv_handle_t *)&child->pipe)) {
 		uv_close((uv_handle_t *)&child->pipe, child_handle_closed);
+		uv_close((uv_handle_t *)&child->log, child_handle_closed);
+	}
 	/* Else it is closed when it has been waited for, unless nobody waits. */
 	if ((child->exited || closing) && !uv_is_closing((uv_handle_t *)&child->process))
 		uv_close((uv_handle_t *)&child->process, child_handle_closed);
@@ -201,7 +246,8 @@ static int child_spawn(struct checker *c, struct child *child, int fd, struct er
 	uv_stdio_container_t stdio[] = {
 		{ .flags = UV_IGNORE },
 		{ .flags = UV_IGNORE },
-		{ .flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO },
+		{ .flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
+		  .data.stream = (uv_stream_t *)&child->log },
 		{ .flags = UV_INHERIT_FD, .data.fd = fd },
 	};
 	uv_process_options_t options = { .exit_cb = child_exited, .file = path, .args = args,
@@ -229,8 +275,9 @@ static int child_start(struct checker *c, struct child *child, struct err *err)
 	if (rc)
 		return err_set(err, rc, "cannot open a socket pair: %s", uv_strerror(rc));
 	uv_pipe_init(c->loop, &child->pipe, 0);
-	child->pipe.data = child;
-	child->open = 1;
+	uv_pipe_init(c->loop, &child->log, 0);
+	child->pipe.data = child->log.data = child;
+	child->open = 2;
 	rc = uv_pipe_open(&child->pipe, fds[0]);
 	if (rc) {
 		close(fds[0]);
@@ -239,9 +286,10 @@ static int child_start(struct checker *c, struct child *child, struct err *err)
 	if (!rc)
 		rc = child_spawn(c, child, fds[1], err);
 	close(fds[1]);
-	if (!rc)
-		rc = uv_read_start((uv_stream_t *)&child->pipe, child_alloc, child_read);
-	return rc;
+	if (rc)
+		return rc;
+	uv_read_start((uv_stream_t *)&child->log, child_hear, child_heard);
+	return uv_read_start((uv_stream_t *)&child->pipe, child_alloc, child_read);
 }
 
 static void checker_start(struct checker *c)

@@ -34,20 +34,15 @@ static int compare_subjects(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-static struct subject *find_among(struct subject *subjects, size_t n, const char *pool,
-				  const char *name)
+struct subject *subject_find(const struct checks *checks, const char *pool,
+			     const char *name)
 {
 	struct subject key;
 
 	snprintf(key.pool, sizeof(key.pool), "%s", pool);
 	snprintf(key.name, sizeof(key.name), "%s", name);
-	return n ? bsearch(&key, subjects, n, sizeof(key), compare_subjects) : NULL;
-}
-
-struct subject *subject_find(const struct checks *checks, const char *pool,
-			     const char *name)
-{
-	return find_among(checks->subjects, checks->n_subjects, pool, name);
+	return checks->n_subjects ? bsearch(&key, checks->subjects, checks->n_subjects,
+					    sizeof(key), compare_subjects) : NULL;
 }
 
 static void params_of(const struct cfg_pool *pool, struct health_params *out)
@@ -64,7 +59,7 @@ static void params_of(const struct cfg_pool *pool, struct health_params *out)
 	};
 }
 
-static struct health_facts facts_of(const struct checks *checks, const struct subject *s)
+struct health_facts subject_facts(const struct checks *checks, const struct subject *s)
 {
 	return (struct health_facts){
 		.admin = s->admin,
@@ -78,15 +73,15 @@ static struct health_facts facts_of(const struct checks *checks, const struct su
 	};
 }
 
-static enum effective_state judge(const struct checks *checks, const struct subject *s,
+enum effective_state subject_judge(const struct checks *checks, const struct subject *s,
 				  const char **why)
 {
-	struct health_facts facts = facts_of(checks, s);
+	struct health_facts facts = subject_facts(checks, s);
 
 	return health_effective(&facts, why);
 }
 
-static uint8_t share_of(const struct subject *s)
+uint8_t subject_share(const struct subject *s)
 {
 	if (!s->checked)
 		return HEALTH_SHARE_FULL;
@@ -94,7 +89,7 @@ static uint8_t share_of(const struct subject *s)
 }
 
 /* A subject as the configuration has it, of which nothing is known. */
-static void subject_init(struct subject *s, const struct cfg_pool *pool,
+void subject_init(struct subject *s, const struct cfg_pool *pool,
 			 const struct cfg_backend *backend)
 {
 	*s = (struct subject){
@@ -123,37 +118,12 @@ void checks_ask(void *context, const struct cfg_pool *pool,
 	subject_init(&s, pool, backend);
 	if (known && !addr_compare(&known->addr, &s.addr) && known->checked)
 		s.health = known->health;
-	facts = facts_of(checks, &s);
+	facts = subject_facts(checks, &s);
 	*out = (struct plan_backend_health){
 		.state = health_effective(&facts, &why),
-		.share = share_of(&s),
+		.share = subject_share(&s),
 		.keeps_flows = health_keeps_flows(&facts),
 	};
-}
-
-static int compare_pools(const void *key, const void *element)
-{
-	return strcmp(key, ((const struct watched_pool *)element)->name);
-}
-
-struct watched_pool *pool_find(const struct checks *checks, const char *name)
-{
-	return checks->n_pools ? bsearch(name, checks->pools, checks->n_pools,
-					 sizeof(*checks->pools), compare_pools) : NULL;
-}
-
-static struct watched_pool *pool_of(const struct checks *checks, const struct subject *s)
-{
-	size_t at = s - checks->subjects, low = 0, high = checks->n_pools, middle;
-
-	while (high - low > 1) {
-		middle = (low + high) / 2;
-		if (checks->pools[middle].first <= at)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &checks->pools[low];
 }
 
 /* Does somebody else of its pool serve? */
@@ -211,8 +181,8 @@ static void consider(struct checks *checks, struct subject *s)
 		[EFFECTIVE_DOWN] = EVENT_BACKEND_DOWN,
 	};
 	const char *why;
-	enum effective_state state = judge(checks, s, &why);
-	uint8_t share = state == EFFECTIVE_UP ? share_of(s) : 0;
+	enum effective_state state = subject_judge(checks, s, &why);
+	uint8_t share = state == EFFECTIVE_UP ? subject_share(s) : 0;
 	bool turned = state != s->told, climbs = share != s->told_share;
 
 	s->told = state;
@@ -251,49 +221,6 @@ void checks_reconsider(struct checks *checks)
 		consider(checks, &checks->subjects[i]);
 }
 
-static void judge_pool(const struct checks *checks, const struct watched_pool *pool,
-		       struct pool_facts *out)
-{
-	uint64_t weight = 0, up = 0;
-	size_t i;
-
-	for (i = 0; i < pool->n; i++) {
-		const struct subject *s = &checks->subjects[pool->first + i];
-
-		if (s->admin != ADMIN_UP)
-			continue;
-		weight += s->weight;
-		up += s->told == EFFECTIVE_UP ? s->weight : 0;
-	}
-	pool_judge(&pool->policy, weight, up, pool->facts.quorum, out);
-}
-
-static void tell_pool(struct checks *checks, const struct watched_pool *pool,
-		      enum event_kind kind)
-{
-	char why[96];
-
-	snprintf(why, sizeof(why), "%" PRIu64 " of weight %" PRIu64 " is up",
-		 pool->facts.weight_up, pool->facts.weight);
-	events_emit(&checks->daemon->events,
-		    &(struct event){ .kind = kind, .pool = pool->name, .why = why,
-				     .share = -1 });
-}
-
-static void settle_pool(struct checks *checks, struct watched_pool *pool)
-{
-	struct pool_facts before = pool->facts;
-
-	pool->changed = false;
-	judge_pool(checks, pool, &pool->facts);
-	if (pool->facts.panic != before.panic)
-		tell_pool(checks, pool,
-			  pool->facts.panic ? EVENT_POOL_PANIC : EVENT_POOL_CALM);
-	if (pool->facts.quorum != before.quorum)
-		tell_pool(checks, pool,
-			  pool->facts.quorum ? EVENT_QUORUM_REGAINED : EVENT_QUORUM_LOST);
-}
-
 static void arm_tick(struct checks *checks);
 
 static void on_save(uv_timer_t *timer)
@@ -324,7 +251,7 @@ static void on_settle(uv_timer_t *timer)
 
 	for (i = 0; i < checks->n_pools; i++)
 		if (checks->pools[i].changed)
-			settle_pool(checks, &checks->pools[i]);
+			pool_settle(checks, &checks->pools[i]);
 	if (checks->stale)
 		txn_refresh(checks->daemon);
 	checks->stale = false;
@@ -420,94 +347,6 @@ static void on_result(void *context, const struct probe_result *result)
 	}
 }
 
-/* What was known of it goes on, also under another check: nothing fell meanwhile. */
-static void inherit(struct subject *s, const struct subject *old)
-{
-	s->fresh = false;
-	s->told = old->told;
-	s->told_share = old->told_share;
-	if (!s->checked || addr_compare(&s->addr, &old->addr))
-		return;
-	if (old->checked) {
-		s->health = old->health;
-		s->health.row = 0;
-		return;
-	}
-	/* It has served without being checked, so it takes failures to stop it. */
-	s->health.state = HEALTH_UP;
-	snprintf(s->health.reason, sizeof(s->health.reason), "not checked before");
-}
-
-static void collect_pool(struct checks *checks, const struct checks *old,
-			 const struct cfg_pool *pool)
-{
-	struct watched_pool *watched = &checks->pools[checks->n_pools++];
-	uint64_t digest = pool->check.kind ? check_digest(&pool->check) : 0;
-	size_t i;
-
-	*watched = (struct watched_pool){
-		.first = checks->n_subjects,
-		.n = pool->n_backends,
-		.policy = { pool->panic_threshold, pool->quorum, pool->quorum_hysteresis },
-		.facts.quorum = true,
-		.changed = true,
-	};
-	memcpy(watched->name, pool->name, sizeof(watched->name));
-	for (i = 0; i < pool->n_backends; i++) {
-		struct subject *s = &checks->subjects[checks->n_subjects++], *before;
-
-		subject_init(s, pool, &pool->backends[i]);
-		s->digest = digest;
-		s->interval = pool->check.interval;
-		before = subject_find(old, s->pool, s->name);
-		if (before)
-			inherit(s, before);
-		checks->n_checked += s->checked;
-	}
-}
-
-/* Both are sorted by name. */
-static void keep_known(struct checks *checks, const struct checks *old)
-{
-	size_t i, j = 0;
-	int order;
-
-	for (i = 0; i < checks->n_pools; i++) {
-		for (order = -1; j < old->n_pools && order < 0; j += order < 0)
-			order = strcmp(old->pools[j].name, checks->pools[i].name);
-		if (order)
-			continue;
-		checks->pools[i].facts = old->pools[j].facts;
-		memcpy(checks->pools[i].path_problem, old->pools[j].path_problem,
-		       sizeof(old->pools[j].path_problem));
-	}
-}
-
-/* Pools and backends are sorted by name, so the subjects are. */
-static int collect(struct checks *checks, const struct cfg *cfg, struct err *err)
-{
-	struct checks old = *checks;
-	size_t i, n = 0;
-
-	for (i = 0; i < cfg->n_pools; i++)
-		n += cfg->pools[i].n_backends;
-	checks->subjects = calloc(n + 1, sizeof(*checks->subjects));
-	checks->pools = calloc(cfg->n_pools + 1, sizeof(*checks->pools));
-	if (!checks->subjects || !checks->pools) {
-		free(checks->subjects);
-		free(checks->pools);
-		*checks = old;
-		return err_set(err, -ENOMEM, "out of memory");
-	}
-	checks->n_subjects = checks->n_pools = checks->n_checked = 0;
-	for (i = 0; i < cfg->n_pools; i++)
-		collect_pool(checks, &old, &cfg->pools[i]);
-	keep_known(checks, &old);
-	free(old.subjects);
-	free(old.pools);
-	return 0;
-}
-
 /* Nobody is asked: those who were, are of a configuration that is gone. */
 static void forget_askers(struct checks *checks)
 {
@@ -519,7 +358,7 @@ static void forget_askers(struct checks *checks)
 
 int checks_begin(struct checks *checks, const struct cfg *cfg, struct err *err)
 {
-	int rc = collect(checks, cfg, err);
+	int rc = subjects_collect(checks, cfg, err);
 
 	if (rc)
 		return rc;
@@ -531,7 +370,7 @@ int checks_begin(struct checks *checks, const struct cfg *cfg, struct err *err)
 void checks_follow(struct checks *checks, const struct cfg *cfg)
 {
 	struct err err;
-	int rc = collect(checks, cfg, &err);
+	int rc = subjects_collect(checks, cfg, &err);
 
 	if (!rc) {
 		forget_askers(checks);
@@ -609,52 +448,4 @@ void checks_close(struct checks *checks)
 	uv_close((uv_handle_t *)&checks->save, checks_freed);
 	uv_close((uv_handle_t *)&checks->routes, checks_freed);
 	uv_close((uv_handle_t *)&checks->drained, checks_freed);
-}
-
-void checks_view(const struct checks *checks, const struct cfg_pool *pool,
-		 const struct cfg_backend *backend, struct checks_view *out)
-{
-	const struct subject *s = subject_find(checks, pool->name, backend->name);
-	uint64_t now = checks_now();
-
-	*out = (struct checks_view){ .state = EFFECTIVE_DOWN, .why = "" };
-	if (!s)
-		return;
-	out->state = judge(checks, s, &out->why);
-	out->share = out->state == EFFECTIVE_UP ? share_of(s) : 0;
-	out->checked = s->checked;
-	if (!s->checked)
-		return;
-	out->health = &s->health;
-	out->via = s->asked ? check_via_name(s->asked->via) : NULL;
-	out->since_ms = now > s->health.since ? now - s->health.since : 0;
-	out->penalty = s->health.penalty;
-}
-
-bool checks_pool(const struct checks *checks, const char *name,
-		 struct checks_pool_view *out)
-{
-	const struct watched_pool *pool = pool_find(checks, name);
-	size_t i;
-
-	if (!pool)
-		return false;
-	*out = (struct checks_pool_view){ .facts = pool->facts, .backends = pool->n };
-	for (i = 0; i < pool->n; i++)
-		out->up += checks->subjects[pool->first + i].told == EFFECTIVE_UP;
-	return true;
-}
-
-struct checks_status checks_status(const struct checks *checks)
-{
-	struct checker_status checker = checker_status(checks->checker);
-
-	return (struct checks_status){
-		.probes = checks->n_asked,
-		.backends = checks->n_checked,
-		.checker_pid = checker.pid,
-		.checker_restarts = checker.restarts,
-		.results = checks->results,
-		.state_changes = checks->state_changes,
-	};
 }

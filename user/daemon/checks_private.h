@@ -101,8 +101,28 @@ uint64_t checks_now(void);
 struct subject *subject_find(const struct checks *checks, const char *pool,
 			     const char *name);
 
-/* NULL: not a pool of the configuration that is followed. */
+/* A subject as the configuration has it, of which nothing is known. */
+void subject_init(struct subject *s, const struct cfg_pool *pool,
+		  const struct cfg_backend *backend);
+struct health_facts subject_facts(const struct checks *checks, const struct subject *s);
+/* Its effective state, and in a word or two why. */
+enum effective_state subject_judge(const struct checks *checks, const struct subject *s,
+				   const char **why);
+/* Percent of its slots, while it is up. */
+uint8_t subject_share(const struct subject *s);
+
+/*
+ * checks_collect.c: the subjects and pools of a configuration take the place of those
+ * that there are, and what is known of them goes on. -ENOMEM: all is as it was. Who
+ * has asked about the old ones has to be forgotten.
+ */
+int subjects_collect(struct checks *checks, const struct cfg *cfg, struct err *err);
+
+/* checks_pool.c. NULL: not a pool of the configuration that is followed. */
 struct watched_pool *pool_find(const struct checks *checks, const char *name);
+struct watched_pool *pool_of(const struct checks *checks, const struct subject *s);
+/* Judge it anew, and tell what has changed. */
+void pool_settle(struct checks *checks, struct watched_pool *pool);
 
 /* checks_path.c: the way that checks of a pool go. */
 struct path {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is known of health, for those who ask. */
+#include "checks_private.h"
+
+void checks_view(const struct checks *checks, const struct cfg_pool *pool,
+		 const struct cfg_backend *backend, struct checks_view *out)
+{
+	const struct subject *s = subject_find(checks, pool->name, backend->name);
+	uint64_t now = checks_now();
+
+	*out = (struct checks_view){ .state = EFFECTIVE_DOWN, .why = "" };
+	if (!s)
+		return;
+	out->state = subject_judge(checks, s, &out->why);
+	out->share = out->state == EFFECTIVE_UP ? subject_share(s) : 0;
+	out->checked = s->checked;
+	if (!s->checked)
+		return;
+	out->health = &s->health;
+	out->via = s->asked ? check_via_name(s->asked->via) : NULL;
+	out->since_ms = now > s->health.since ? now - s->health.since : 0;
+	out->penalty = s->health.penalty;
+}
+
+struct checks_status checks_status(const struct checks *checks)
+{
+	struct checker_status checker = checker_status(checks->checker);
+
+	return (struct checks_status){
+		.probes = checks->n_asked,
+		.backends = checks->n_checked,
+		.checker_pid = checker.pid,
+		.checker_restarts = checker.restarts,
+		.results = checks->results,
+		.state_changes = checks->state_changes,
+	};
+}
