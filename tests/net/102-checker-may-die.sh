@@ -46,3 +46,9 @@ pid=$(status_of checker_pid)
 stop fairleadd KILL
 gone() { [ ! -d "/proc/$pid" ]; }
 wait_until 10 gone || fail "fairlead-check outlives fairleadd"
+
+# Whom it cannot become is said once for each try, in its own words.
+sed -i 's/^attach: native/&\ncheck_user: nobody-of-this-name/' "$RUN/fairlead.yaml"
+start_fairleadd
+wait_until 30 grep -q "there is no user 'nobody-of-this-name'" "$RUN/fairleadd.log" ||
+	fail "not a word of why fairlead-check does not run"

@@ -96,6 +96,21 @@ static void child_hear(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 			   sizeof(child->said) - 1 - child->said_length);
 }
 
+/* Its last words, which may say why it has ended. */
+static void child_hear_out(struct child *child)
+{
+	uv_os_fd_t fd;
+	ssize_t n;
+
+	if (uv_fileno((uv_handle_t *)&child->log, &fd))
+		return;
+	while ((n = read(fd, child->said + child->said_length,
+			 sizeof(child->said) - 1 - child->said_length)) > 0) {
+		child->said_length += n;
+		child_say(child);
+	}
+}
+
 static void child_handle_closed(uv_handle_t *handle)
 {
 	struct child *child = handle->data;
@@ -149,6 +164,7 @@ static void child_exited(uv_process_t *process, int64_t status, int signal)
 		uv_close((uv_handle_t *)process, child_handle_closed);
 		return;
 	}
+	child_hear_out(child);
 	if (signal)
 		snprintf(why, sizeof(why), PROGRAM " was ended by signal %d", signal);
 	else
