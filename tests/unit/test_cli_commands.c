@@ -43,6 +43,9 @@
 	"{\"passed\": 1, \"sent_tx\": 2, \"sent_redirect\": 3, \"drops\": [" \
 	"{\"reason\": \"fragment\", \"packets\": 0, \"bytes\": 0}, "         \
 	"{\"reason\": \"too_big\", \"packets\": 4, \"bytes\": 6000}], "      \
+	"\"events\": [{\"event\": \"backend_up\", \"count\": 0}, "           \
+	"{\"event\": \"backend_down\", \"count\": 2}], "                     \
+	"\"probes\": [{\"probes\": \"sent\", \"packets\": 9}], "             \
 	"\"vips\": [], \"backends\": []}"
 
 #define PREVIEW(change, percent)                                           \
@@ -162,15 +165,29 @@ static void answers_are_printed_as_asked_for(void **state)
 		  "\n"
 		  "drops\n"
 		  "reason   packets  bytes\n"
-		  "too_big        4   6000\n" },
+		  "too_big        4   6000\n"
+		  "\n"
+		  "events\n"
+		  "event         count\n"
+		  "backend_down      2\n"
+		  "\n"
+		  "probes\n"
+		  "probes  packets\n"
+		  "sent          9\n" },
 		{ "-o show counters --all", FAKE_OK(COUNTERS),
 		  "passed 1 sent_tx 2 sent_redirect 3\n"
 		  "reason fragment packets 0 bytes 0\n"
-		  "reason too_big packets 4 bytes 6000\n" },
+		  "reason too_big packets 4 bytes 6000\n"
+		  "event backend_up count 0\n"
+		  "event backend_down count 2\n"
+		  "probes sent packets 9\n" },
 		{ "show counters -j", FAKE_OK(COUNTERS),
 		  "{\"passed\":1,\"sent_tx\":2,\"sent_redirect\":3,\"drops\":["
 		  "{\"reason\":\"fragment\",\"packets\":0,\"bytes\":0},"
 		  "{\"reason\":\"too_big\",\"packets\":4,\"bytes\":6000}],"
+		  "\"events\":[{\"event\":\"backend_up\",\"count\":0},"
+		  "{\"event\":\"backend_down\",\"count\":2}],"
+		  "\"probes\":[{\"probes\":\"sent\",\"packets\":9}],"
 		  "\"vips\":[],\"backends\":[]}\n" },
 		{ "-o show status", FAKE_OK(STATUS),
 		  "version 0.1.0 instance main pid 1 uptime_s 2 "

@@ -99,6 +99,16 @@ static const struct field drop_fields[] = {
 	{INTEGER("bytes")},
 };
 
+static const struct field event_count_fields[] = {
+	{STRING("event")},
+	{INTEGER("count")},
+};
+
+static const struct field probe_fields[] = {
+	{STRING("probes")},
+	{INTEGER("packets")},
+};
+
 static const struct field vip_counter_fields[] = {
 	{STRING("address")},	{INTEGER("packets")}, {INTEGER("bytes")},
 	{INTEGER("new_flows")}, {INTEGER("drops")},   {INTEGER("unremembered")},
@@ -190,11 +200,21 @@ int cmd_show_status(struct cli *cli, int argc, char **argv)
 	return EXIT_OK;
 }
 
-static bool no_packets(const json_t *drop)
+static bool is_zero(const json_t *item, const char *key)
 {
-	const json_t *packets = json_object_get(drop, "packets");
+	const json_t *number = json_object_get(item, key);
 
-	return json_is_integer(packets) && json_integer_value(packets) == 0;
+	return json_is_integer(number) && json_integer_value(number) == 0;
+}
+
+static bool no_packets(const json_t *item)
+{
+	return is_zero(item, "packets");
+}
+
+static bool no_count(const json_t *item)
+{
+	return is_zero(item, "count");
 }
 
 static int write_counters(struct writer *w, const json_t *result, struct err *err)
@@ -203,6 +223,12 @@ static int write_counters(struct writer *w, const json_t *result, struct err *er
 
 	if (!r)
 		r = answer_list(w, result, "drops", drop_fields, N(drop_fields),
+				no_packets, err);
+	if (!r)
+		r = answer_list(w, result, "events", event_count_fields, N(event_count_fields),
+				no_count, err);
+	if (!r)
+		r = answer_list(w, result, "probes", probe_fields, N(probe_fields),
 				no_packets, err);
 	if (!r)
 		r = answer_list(w, result, "vips", vip_counter_fields,

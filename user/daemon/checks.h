@@ -74,6 +74,10 @@ struct checks_status {
 	uint64_t checker_restarts, results, state_changes;
 };
 
+/* Packets of checks through the tunnel: [{"probes": what became of them, "packets"}...] */
+struct json_t;
+struct json_t *checks_probes_json(const struct checks *checks);
+
 struct checks_status checks_status(const struct checks *checks);
 
 #endif

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is known of health, for those who ask. */
+#include <jansson.h>
+
 #include "checks_private.h"
+#include "dp/probe.h"
 
 void checks_view(const struct checks *checks, const struct cfg_pool *pool,
 		 const struct cfg_backend *backend, struct checks_view *out)
@@ -34,4 +37,19 @@ struct checks_status checks_status(const struct checks *checks)
 		.results = checks->results,
 		.state_changes = checks->state_changes,
 	};
+}
+
+json_t *checks_probes_json(const struct checks *checks)
+{
+	uint64_t packets[PROBE_FATE__MAX];
+	json_t *list = json_array();
+	int fate;
+
+	if (!checks->probes || probes_read(checks->probes, packets, NULL))
+		return list;
+	for (fate = 0; fate < PROBE_FATE__MAX; fate++)
+		json_array_append_new(list, json_pack("{s:s, s:I}", "probes",
+						      probe_fate_name(fate), "packets",
+						      (json_int_t)packets[fate]));
+	return list;
 }

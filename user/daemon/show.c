@@ -360,6 +360,18 @@ static json_t *drops_array(struct daemon *d)
 	return list;
 }
 
+static json_t *events_array(const struct daemon *d)
+{
+	json_t *list = json_array();
+	int kind;
+
+	for (kind = 0; kind < EVENT__MAX; kind++)
+		json_array_append_new(list, json_pack("{s:s, s:o}", "event", event_name(kind),
+						      "count",
+						      integer(d->events.counts[kind])));
+	return list;
+}
+
 /* The members of each object of a list that are worth a line among counters. */
 static void keep_members(json_t *list, const char *const *keep)
 {
@@ -394,10 +406,11 @@ int show_counters(struct daemon *d, json_t *args, json_t **result, struct err *e
 	}
 	keep_members(json_object_get(vips, "vips"), of_vip);
 	keep_members(backends, of_backend);
-	*result = json_pack("{s:o, s:o, s:o, s:o, s:O, s:o}", "passed",
+	*result = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o}", "passed",
 			    integer(totals.passed), "sent_tx", integer(totals.sent_tx),
 			    "sent_redirect", integer(totals.sent_redirect), "drops",
-			    drops_array(d), "vips", json_object_get(vips, "vips"),
+			    drops_array(d), "events", events_array(d), "probes",
+			    checks_probes_json(d->checks), "vips", json_object_get(vips, "vips"),
 			    "backends", backends);
 	json_decref(vips);
 	return 0;
