@@ -6,8 +6,6 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/health.sh"
 
-config() { $O/fairlead --instance "$ID" "$@"; }
-
 reloads() { grep -c "reloaded '" "$RUN/fairleadd.log" || true; }
 reloaded() { [ "$(reloads)" -gt "$1" ]; }
 
@@ -47,6 +45,16 @@ bad_reload() {
 	mv "$RUN/good.yaml" "$RUN/fairlead.yaml"
 }
 
+# The VIP goes to another pool, of the same backends by another algorithm.
+other_pool() {
+	sed -n '/^  web:/,/^vips:/p' "$RUN/fairlead.yaml" |
+		sed '$d; s/^  web:/  other:\n    algorithm: capped/' > "$RUN/other.yaml"
+	sed -i -e "/^pools:/r $RUN/other.yaml" -e 's/:81.tcp", pool: web/:81\/tcp", pool: other/' \
+		"$RUN/fairlead.yaml"
+	reload
+	grep -q '"pool":"other"' <(fl --json vip show "$VIP4:81/tcp") || fail "the pool did not change"
+}
+
 restart_killed() {
 	kill -KILL "$(cat "$RUN/fairleadd.pid")"
 	wait_until 10 not_running fairleadd || fail "fairleadd survives SIGKILL"
@@ -75,6 +83,7 @@ through "a reload that is refused" bad_reload
 through "kill -9 and restart" restart_killed
 through "a backend removed, which drains" fl backend del web b2
 through "and given back" fl backend add web 10.1.0.12 name b2
+through "a pool that changes" other_pool
 
 # The server of b1 dies, with what it had; when it is back nobody else has lost any.
 stop b1-streams KILL

@@ -11,3 +11,9 @@ $(NET_TOOLS): $(O)/%: $(O)/%.o
 $(O)/tests/net/probes: $(O)/tests/net/probes.o $(O)/libfairlead.a
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LDLIBS) -o $@
+
+ROOT_TESTS += $(O)/tests/net/failing_self_test.so
+$(O)/tests/net/failing_self_test.so: tests/net/failing_self_test.c
+	$(say) LINK $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -fPIE,$(ALL_CFLAGS)) -fPIC -shared $< -o $@ -ldl
