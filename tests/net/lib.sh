@@ -50,6 +50,10 @@ on_exit() {
 		fl show status || true
 		fl show counters || true
 	fi
+	if [ -e "/sys/fs/bpf/fairlead/$ID/probe_counters" ]; then
+		echo "--- probes"
+		probes read || true
+	fi
 }
 trap on_exit EXIT
 

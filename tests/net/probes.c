@@ -43,7 +43,9 @@ static bool is_backend(const struct backend *backend, const struct addr *addr)
 {
 	bool v6 = addr->family == AF_INET6;
 
-	if (!(backend->flags & BACKEND_VALID) || v6 != !!(backend->flags & BACKEND_OUTER_V6))
+	/* One that drains is of a configuration before, with another tunnel perhaps. */
+	if ((backend->flags & (BACKEND_VALID | BACKEND_DRAINING)) != BACKEND_VALID ||
+	    v6 != !!(backend->flags & BACKEND_OUTER_V6))
 		return false;
 	return v6 ? !memcmp(backend->outer.v6.dst, &addr->v6, sizeof(addr->v6)) :
 		    backend->outer.v4.dst == addr->v4.s_addr;
