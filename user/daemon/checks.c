@@ -110,6 +110,24 @@ static void subject_init(struct subject *s, const struct cfg_pool *pool,
 	health_init(&s->health, checks_now());
 }
 
+/* What was known of it goes on, also under another check: nothing fell meanwhile. */
+static void inherit(struct subject *s, const struct subject *old)
+{
+	s->fresh = false;
+	s->told = old->told;
+	s->told_share = old->told_share;
+	if (!s->checked || addr_compare(&s->addr, &old->addr))
+		return;
+	if (old->checked) {
+		s->health = old->health;
+		s->health.row = 0;
+		return;
+	}
+	/* It has served without being checked, so it takes failures to stop it. */
+	s->health.state = HEALTH_UP;
+	snprintf(s->health.reason, sizeof(s->health.reason), "not checked before");
+}
+
 void checks_ask(void *context, const struct cfg_pool *pool,
 		const struct cfg_backend *backend, struct plan_backend_health *out)
 {
@@ -119,10 +137,10 @@ void checks_ask(void *context, const struct cfg_pool *pool,
 	struct subject s;
 	const char *why;
 
-	/* As the configuration to come has it, with the health that is known. */
+	/* As it will be known when the configuration to come is followed. */
 	subject_init(&s, pool, backend);
-	if (known && !addr_compare(&known->addr, &s.addr) && known->checked)
-		s.health = known->health;
+	if (known)
+		inherit(&s, known);
 	facts = facts_of(checks, &s);
 	*out = (struct plan_backend_health){
 		.state = health_effective(&facts, &why),
@@ -397,45 +415,48 @@ static void on_died(void *context, const char *why)
 		    &(struct event){ .kind = EVENT_CHECKER_DIED, .why = why, .share = -1 });
 }
 
+static void take_result(struct checks *checks, struct subject *s,
+			const struct probe_result *result)
+{
+	bool others = s->health.state == HEALTH_DOWN && others_serve(checks, s);
+	unsigned int changes = health_result(&s->health, &s->params, result, others,
+					     checks_now());
+
+	subject_changed(checks, s, changes);
+	if (changes)
+		settle_soon(checks); /* time may mean something now */
+}
+
 static void on_result(void *context, const struct probe_result *result)
 {
 	struct checks *checks = context;
 	struct asked *asked = asked_find(checks, result->id);
-	unsigned int changes;
-	bool others;
 	size_t i;
 
 	if (!asked)
 		return;
 	checks->results++;
-	for (i = 0; i < asked->n; i++) {
-		struct subject *s = asked->subjects[i];
-
-		others = s->health.state == HEALTH_DOWN && others_serve(checks, s);
-		changes = health_result(&s->health, &s->params, result, others,
-					checks_now());
-		subject_changed(checks, s, changes);
-		if (changes)
-			settle_soon(checks); /* time may mean something now */
-	}
+	asked->last = *result;
+	asked->answered = true;
+	for (i = 0; i < asked->n; i++)
+		take_result(checks, asked->subjects[i], result);
 }
 
-/* What was known of it goes on, also under another check: nothing fell meanwhile. */
-static void inherit(struct subject *s, const struct subject *old)
+/*
+ * Those that are new to a check that runs have its last result, and need not wait for
+ * the next one, which may come long after initial_timeout.
+ */
+static void catch_up(struct checks *checks)
 {
-	s->fresh = false;
-	s->told = old->told;
-	s->told_share = old->told_share;
-	if (!s->checked || addr_compare(&s->addr, &old->addr))
-		return;
-	if (old->checked) {
-		s->health = old->health;
-		s->health.row = 0;
-		return;
+	size_t i;
+
+	for (i = 0; i < checks->n_subjects; i++) {
+		struct subject *s = &checks->subjects[i];
+
+		if (s->asked && s->asked->answered && !s->health.checked &&
+		    s->health.state == HEALTH_UNKNOWN)
+			take_result(checks, s, &s->asked->last);
 	}
-	/* It has served without being checked, so it takes failures to stop it. */
-	s->health.state = HEALTH_UP;
-	snprintf(s->health.reason, sizeof(s->health.reason), "not checked before");
 }
 
 static void collect_pool(struct checks *checks, const struct checks *old,
@@ -542,6 +563,7 @@ void checks_follow(struct checks *checks, const struct cfg *cfg)
 	checker_want(checks->checker, checks->n_asked, cfg->check_user, cfg->check_exec);
 	checks->unsaved = true;
 	checks_reconsider(checks);
+	catch_up(checks);
 	settle_soon(checks);
 }
 

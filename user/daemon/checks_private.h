@@ -49,6 +49,8 @@ struct asked {
 	enum check_via via; /* never CHECK_VIA_AUTO */
 	uint16_t backend;   /* id, of CHECK_VIA_VIP; else 0 */
 	bool muted;         /* it cannot be asked now */
+	bool answered;      /* and this is what it said last: */
+	struct probe_result last;
 	struct subject **subjects; /* into checks->askers */
 	size_t n;
 };
