@@ -75,6 +75,7 @@ static struct health_facts facts_of(const struct checks *checks, const struct su
 		.state = s->health.state,
 		.damped = s->health.damped,
 		.agent = s->health.agent,
+		.weightless = !s->health.agent_share,
 	};
 }
 
