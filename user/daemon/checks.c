@@ -428,15 +428,30 @@ static void take_result(struct checks *checks, struct subject *s,
 		settle_soon(checks); /* time may mean something now */
 }
 
+/* Ways have changed: who is asked now, and by which. */
+static void choose_paths(struct checks *checks)
+{
+	struct err err;
+
+	if (asked_follow(checks, checks->daemon->plan->cfg, &err))
+		log_error("checks go on as they were: %s", err.text);
+}
+
 static void on_result(void *context, const struct probe_result *result)
 {
 	struct checks *checks = context;
 	struct asked *asked = asked_find(checks, result->id);
+	bool again;
 	size_t i;
 
 	if (!asked)
 		return;
 	checks->results++;
+	if (!result->ok && path_is_to_blame(checks, asked, result, &again)) {
+		if (again)
+			choose_paths(checks);
+		return;
+	}
 	asked->last = *result;
 	asked->answered = true;
 	for (i = 0; i < asked->n; i++)
@@ -571,12 +586,10 @@ void checks_follow(struct checks *checks, const struct cfg *cfg)
 static void on_routes(uv_timer_t *timer)
 {
 	struct checks *checks = timer->data;
-	const struct cfg *cfg = checks->daemon->plan->cfg;
-	struct err err;
 
 	checks->attach_failed[0] = '\0';
-	if (path_changed(checks, cfg) && asked_follow(checks, cfg, &err))
-		log_error("checks go on as they were: %s", err.text);
+	if (path_changed(checks, checks->daemon->plan->cfg))
+		choose_paths(checks);
 }
 
 int checks_open(struct daemon *d, struct checks **out, struct err *err)

@@ -41,6 +41,7 @@ struct watched_pool {
 	enum check_via via;
 	unsigned int ifindex;
 	char path_problem[512];
+	uint64_t path_judged; /* when it was looked at last for a failure's sake */
 };
 
 /* A distinct check of a distinct target, and whom it is about. */
@@ -79,6 +80,7 @@ struct checks {
 	/* Through the tunnel; NULL: nobody has wanted to. */
 	struct probes *probes;
 	char attach_failed[512]; /* why it cannot be; "": it can */
+	uint64_t path_lost;      /* when the program was found to be gone */
 
 	uv_timer_t tick, settle, save, routes;
 	unsigned int closed; /* of these */
@@ -110,8 +112,19 @@ void path_choose(struct checks *checks, const struct cfg *cfg,
 		 const struct cfg_pool *pool, const struct cfg_vip *vip, struct path *out);
 /* The probes' program is there, and nowhere else; false: from now on none goes through. */
 bool path_attach(struct checks *checks, const unsigned int *ifindexes, size_t n);
-/* Do the routes say otherwise than when it was chosen? */
+/* Its program is there: what was said to be in the way is no longer. */
+void path_is_open(struct watched_pool *watched);
+/*
+ * Do the routes say otherwise than when it was chosen, or is the program gone from
+ * where it has to be? Of all pools.
+ */
 bool path_changed(struct checks *checks, const struct cfg *cfg);
+/*
+ * A check through the tunnel has failed. True: its way is not what it was when it
+ * began, so the failure says nothing of the backend. When *again, choose anew.
+ */
+bool path_is_to_blame(struct checks *checks, const struct asked *asked,
+		      const struct probe_result *result, bool *again);
 
 /* checks_probe.c: who is asked what. -ENOMEM leaves everything as it was. */
 int asked_follow(struct checks *checks, const struct cfg *cfg, struct err *err);
