@@ -36,6 +36,11 @@ static const struct row rows[] = {
 	{ { HEALTHY, UP, .admin = ADMIN_DRAIN }, EFFECTIVE_DRAIN, "admin", true },
 	{ { REACHED, UP }, EFFECTIVE_DRAIN, "weight", true },
 	{ { HEALTHY, UP, .agent = AGENT_DRAIN }, EFFECTIVE_DRAIN, "agent", true },
+	{ { HEALTHY, UP, .weightless = true }, EFFECTIVE_DRAIN, "agent", true },
+	{ { HEALTHY, UP, .agent = AGENT_UP, .weightless = true }, EFFECTIVE_DRAIN, "agent",
+	  true },
+	{ { HEALTHY, UP, .agent = AGENT_DOWN, .weightless = true }, EFFECTIVE_DOWN,
+	  "agent", false },
 
 	/* Down is stronger than drain, and the operator than anybody. */
 	{ { HEALTHY, .state = HEALTH_DOWN, .admin = ADMIN_DRAIN }, EFFECTIVE_DOWN, "check",
@@ -49,8 +54,8 @@ static const struct row rows[] = {
 	/* Without a check, what one said before it was removed counts no more. */
 	{ { .weight = 1, .reached = true, .state = HEALTH_DOWN, .damped = true,
 	    .agent = AGENT_DOWN }, EFFECTIVE_UP, "no check", true },
-	{ { .weight = 1, .reached = true, .agent = AGENT_DRAIN }, EFFECTIVE_UP, "no check",
-	  true },
+	{ { .weight = 1, .reached = true, .agent = AGENT_DRAIN, .weightless = true },
+	  EFFECTIVE_UP, "no check", true },
 };
 
 static void facts_become_one_state_with_its_reason(void **state)
@@ -74,7 +79,7 @@ static void no_facts_are_without_reason(void **state)
 	unsigned int bits, admin, health, agent;
 
 	(void)state;
-	for (bits = 0; bits < 32; bits++)
+	for (bits = 0; bits < 64; bits++)
 		for (admin = 0; admin < ADMIN__MAX; admin++)
 			for (health = 0; health < HEALTH__MAX; health++)
 				for (agent = 0; agent < AGENT__MAX; agent++) {
@@ -85,6 +90,7 @@ static void no_facts_are_without_reason(void **state)
 						.reached = bits & 4,
 						.initial_up = bits & 8,
 						.damped = bits & 16,
+						.weightless = bits & 32,
 						.state = health,
 						.agent = agent,
 					};

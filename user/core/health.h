@@ -143,6 +143,7 @@ struct health_facts {
 	enum health_state state;
 	bool damped;
 	uint8_t agent;    /* enum agent_state */
+	bool weightless;  /* its agent says weight 0: drains, as with a weight of 0 */
 };
 
 /*

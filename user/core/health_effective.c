@@ -62,7 +62,9 @@ static const char *why_drain(const struct health_facts *facts)
 		return "admin";
 	if (!facts->weight)
 		return "weight";
-	return facts->checked && facts->agent == AGENT_DRAIN ? "agent" : NULL;
+	if (!facts->checked)
+		return NULL;
+	return facts->agent == AGENT_DRAIN || facts->weightless ? "agent" : NULL;
 }
 
 enum effective_state health_effective(const struct health_facts *facts,

@@ -70,6 +70,7 @@ struct health_facts subject_facts(const struct checks *checks, const struct subj
 		.state = s->health.state,
 		.damped = s->health.damped,
 		.agent = s->health.agent,
+		.weightless = !s->health.agent_share,
 	};
 }
 
@@ -114,10 +115,10 @@ void checks_ask(void *context, const struct cfg_pool *pool,
 	struct subject s;
 	const char *why;
 
-	/* As the configuration to come has it, with the health that is known. */
+	/* As it will be known when the configuration to come is followed. */
 	subject_init(&s, pool, backend);
-	if (known && !addr_compare(&known->addr, &s.addr) && known->checked)
-		s.health = known->health;
+	if (known)
+		subject_inherit(&s, known);
 	facts = subject_facts(checks, &s);
 	*out = (struct plan_backend_health){
 		.state = health_effective(&facts, &why),
@@ -324,26 +325,62 @@ static void on_died(void *context, const char *why)
 		    &(struct event){ .kind = EVENT_CHECKER_DIED, .why = why, .share = -1 });
 }
 
+static void take_result(struct checks *checks, struct subject *s,
+			const struct probe_result *result)
+{
+	bool others = s->health.state == HEALTH_DOWN && others_serve(checks, s);
+	unsigned int changes = health_result(&s->health, &s->params, result, others,
+					     checks_now());
+
+	subject_changed(checks, s, changes);
+	if (changes)
+		settle_soon(checks); /* time may mean something now */
+}
+
+/* Ways have changed: who is asked now, and by which. */
+static void choose_paths(struct checks *checks)
+{
+	struct err err;
+
+	if (asked_follow(checks, checks->daemon->plan->cfg, &err))
+		log_error("checks go on as they were: %s", err.text);
+}
+
 static void on_result(void *context, const struct probe_result *result)
 {
 	struct checks *checks = context;
 	struct asked *asked = asked_find(checks, result->id);
-	unsigned int changes;
-	bool others;
+	bool again;
 	size_t i;
 
 	if (!asked)
 		return;
 	checks->results++;
-	for (i = 0; i < asked->n; i++) {
-		struct subject *s = asked->subjects[i];
+	if (!result->ok && path_is_to_blame(checks, asked, result, &again)) {
+		if (again)
+			choose_paths(checks);
+		return;
+	}
+	asked->last = *result;
+	asked->answered = true;
+	for (i = 0; i < asked->n; i++)
+		take_result(checks, asked->subjects[i], result);
+}
 
-		others = s->health.state == HEALTH_DOWN && others_serve(checks, s);
-		changes = health_result(&s->health, &s->params, result, others,
-					checks_now());
-		subject_changed(checks, s, changes);
-		if (changes)
-			settle_soon(checks); /* time may mean something now */
+/*
+ * Those that are new to a check that runs have its last result, and need not wait for
+ * the next one, which may come long after initial_timeout.
+ */
+static void catch_up(struct checks *checks)
+{
+	size_t i;
+
+	for (i = 0; i < checks->n_subjects; i++) {
+		struct subject *s = &checks->subjects[i];
+
+		if (s->asked && s->asked->answered && !s->health.checked &&
+		    s->health.state == HEALTH_UNKNOWN)
+			take_result(checks, s, &s->asked->last);
 	}
 }
 
@@ -381,18 +418,17 @@ void checks_follow(struct checks *checks, const struct cfg *cfg)
 	checker_want(checks->checker, checks->n_asked, cfg->check_user, cfg->check_exec);
 	checks->unsaved = true;
 	checks_reconsider(checks);
+	catch_up(checks);
 	settle_soon(checks);
 }
 
 static void on_routes(uv_timer_t *timer)
 {
 	struct checks *checks = timer->data;
-	const struct cfg *cfg = checks->daemon->plan->cfg;
-	struct err err;
 
 	checks->attach_failed[0] = '\0';
-	if (path_changed(checks, cfg) && asked_follow(checks, cfg, &err))
-		log_error("checks go on as they were: %s", err.text);
+	if (path_changed(checks, checks->daemon->plan->cfg))
+		choose_paths(checks);
 }
 
 int checks_open(struct daemon *d, struct checks **out, struct err *err)

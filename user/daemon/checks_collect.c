@@ -7,8 +7,7 @@
 
 #include "checks_private.h"
 
-/* What was known of it goes on, also under another check: nothing fell meanwhile. */
-static void inherit(struct subject *s, const struct subject *old)
+void subject_inherit(struct subject *s, const struct subject *old)
 {
 	s->fresh = false;
 	s->told = old->told;
@@ -48,7 +47,7 @@ static void collect_pool(struct checks *checks, const struct checks *old,
 		s->interval = pool->check.interval;
 		before = subject_find(old, s->pool, s->name);
 		if (before)
-			inherit(s, before);
+			subject_inherit(s, before);
 		checks->n_checked += s->checked;
 	}
 }

@@ -80,11 +80,15 @@ void path_choose(struct checks *checks, const struct cfg *cfg,
 				if_nametoindex(cfg->interface), &out->ifindex, &err)) {
 		explain(pool, watched, err.text);
 	} else {
-		explain(pool, watched, "");
 		out->via = CHECK_VIA_VIP;
 		out->vip = vip->spec.addr;
 		out->protocol = protocol_of(pool->check.kind);
 	}
+}
+
+void path_is_open(struct watched_pool *watched)
+{
+	watched->path_problem[0] = '\0';
 }
 
 /* A daemon before this one may have left the program somewhere. */
@@ -110,20 +114,62 @@ bool path_attach(struct checks *checks, const unsigned int *ifindexes, size_t n)
 	return done || !n;
 }
 
+/* *attached: an interface that is known to have the program; 0: none is yet. */
+static bool pool_path_changed(struct checks *checks, const struct cfg *cfg,
+			      const struct cfg_pool *pool, unsigned int *attached)
+{
+	const struct watched_pool *watched = pool_find(checks, pool->name);
+	struct path path;
+
+	path_choose(checks, cfg, pool, pool_vip(cfg, pool), &path);
+	if (path.via != watched->via || path.ifindex != watched->ifindex)
+		return true;
+	if (path.via != CHECK_VIA_VIP || path.ifindex == *attached)
+		return false;
+	*attached = path.ifindex;
+	if (probes_attached(checks->probes, path.ifindex))
+		return false;
+	checks->path_lost = checks_now();
+	return true;
+}
+
 bool path_changed(struct checks *checks, const struct cfg *cfg)
 {
-	struct path path;
+	unsigned int attached = 0;
 	size_t i;
 
 	for (i = 0; i < cfg->n_pools; i++) {
 		const struct cfg_pool *pool = &cfg->pools[i];
-		struct watched_pool *watched = pool_find(checks, pool->name);
 
-		if (!pool->check.kind || pool->check.via == CHECK_VIA_DIRECT || !watched)
-			continue;
-		path_choose(checks, cfg, pool, pool_vip(cfg, pool), &path);
-		if (path.via != watched->via || path.ifindex != watched->ifindex)
+		if (pool->check.kind && pool->check.via != CHECK_VIA_DIRECT &&
+		    pool_find(checks, pool->name) &&
+		    pool_path_changed(checks, cfg, pool, &attached))
 			return true;
 	}
 	return false;
+}
+
+/* How often the way of one pool is looked at for the sake of its failures. */
+#define JUDGE_MS 100
+
+bool path_is_to_blame(struct checks *checks, const struct asked *asked,
+		      const struct probe_result *result, bool *again)
+{
+	const struct cfg *cfg = checks->daemon->plan->cfg;
+	const char *name = asked->n ? asked->subjects[0]->pool : "";
+	struct watched_pool *watched = pool_find(checks, name);
+	const struct cfg_pool *pool = cfg_find_pool(cfg, name);
+	uint64_t now = checks_now();
+	unsigned int attached = 0;
+
+	*again = false;
+	if (asked->via != CHECK_VIA_VIP || !watched || !pool)
+		return false;
+	if (now < checks->path_lost + result->ms)
+		return true;
+	if (now < watched->path_judged + JUDGE_MS)
+		return false;
+	watched->path_judged = now;
+	*again = pool_path_changed(checks, cfg, pool, &attached);
+	return *again;
 }

@@ -41,6 +41,7 @@ struct watched_pool {
 	enum check_via via;
 	unsigned int ifindex;
 	char path_problem[512];
+	uint64_t path_judged; /* when it was looked at last for a failure's sake */
 };
 
 /* A distinct check of a distinct target, and whom it is about. */
@@ -49,6 +50,8 @@ struct asked {
 	enum check_via via; /* never CHECK_VIA_AUTO */
 	uint16_t backend;   /* id, of CHECK_VIA_VIP; else 0 */
 	bool muted;         /* it cannot be asked now */
+	bool answered;      /* and this is what it said last: */
+	struct probe_result last;
 	struct subject **subjects; /* into checks->askers */
 	size_t n;
 };
@@ -83,6 +86,7 @@ struct checks {
 	/* Through the tunnel; NULL: nobody has wanted to. */
 	struct probes *probes;
 	char attach_failed[512]; /* why it cannot be; "": it can */
+	uint64_t path_lost;      /* when the program was found to be gone */
 
 	struct drain *drains; /* removed backends that drain for so long only */
 	size_t n_drains;
@@ -111,6 +115,9 @@ enum effective_state subject_judge(const struct checks *checks, const struct sub
 /* Percent of its slots, while it is up. */
 uint8_t subject_share(const struct subject *s);
 
+/* What was known of it goes on, also under another check: nothing fell meanwhile. */
+void subject_inherit(struct subject *s, const struct subject *old);
+
 /*
  * checks_collect.c: the subjects and pools of a configuration take the place of those
  * that there are, and what is known of them goes on. -ENOMEM: all is as it was. Who
@@ -137,8 +144,19 @@ void path_choose(struct checks *checks, const struct cfg *cfg,
 		 const struct cfg_pool *pool, const struct cfg_vip *vip, struct path *out);
 /* The probes' program is there, and nowhere else; false: from now on none goes through. */
 bool path_attach(struct checks *checks, const unsigned int *ifindexes, size_t n);
-/* Do the routes say otherwise than when it was chosen? */
+/* Its program is there: what was said to be in the way is no longer. */
+void path_is_open(struct watched_pool *watched);
+/*
+ * Do the routes say otherwise than when it was chosen, or is the program gone from
+ * where it has to be? Of all pools.
+ */
 bool path_changed(struct checks *checks, const struct cfg *cfg);
+/*
+ * A check through the tunnel has failed. True: its way is not what it was when it
+ * began, so the failure says nothing of the backend. When *again, choose anew.
+ */
+bool path_is_to_blame(struct checks *checks, const struct asked *asked,
+		      const struct probe_result *result, bool *again);
 
 /* checks_probe.c: who is asked what. -ENOMEM leaves everything as it was. */
 int asked_follow(struct checks *checks, const struct cfg *cfg, struct err *err);

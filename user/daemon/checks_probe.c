@@ -141,14 +141,27 @@ static int collect_wants(struct checks *checks, const struct cfg *cfg,
 	return 0;
 }
 
+static void paths_are_open(struct checks *checks)
+{
+	size_t i;
+
+	for (i = 0; i < checks->n_pools; i++)
+		if (checks->pools[i].via == CHECK_VIA_VIP)
+			path_is_open(&checks->pools[i]);
+}
+
 /* The same with the tunnels' program where it has to be; without it, none goes there. */
 static int attach_wants(struct checks *checks, const struct cfg *cfg,
 			struct wants *wants)
 {
 	int rc = collect_wants(checks, cfg, wants);
 
-	if (rc || path_attach(checks, wants->ifindexes, wants->n_ifindexes))
+	if (rc)
 		return rc;
+	if (path_attach(checks, wants->ifindexes, wants->n_ifindexes)) {
+		paths_are_open(checks);
+		return 0;
+	}
 	wants_free(wants);
 	return collect_wants(checks, cfg, wants);
 }

@@ -28,6 +28,7 @@
  * unknown. The second is refused.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -91,6 +92,9 @@ int probes_route(struct probes *probes, const struct addr *vip, unsigned int ans
  */
 int probes_attach(struct probes *probes, const unsigned int *ifindexes, size_t n,
 		  struct err *err);
+
+/* Nobody has taken it off since; one that cannot be asked is taken to have it. */
+bool probes_attached(struct probes *probes, unsigned int ifindex);
 
 /* Packets of all CPUs since the instance's maps were made. */
 int probes_read(const struct probes *probes, uint64_t packets[PROBE_FATE__MAX],

@@ -259,6 +259,14 @@ int probes_attach(struct probes *p, const unsigned int *ifindexes, size_t n,
 	return rc ? rc : detach_others(&f, ifindexes, n, err);
 }
 
+bool probes_attached(struct probes *p, unsigned int ifindex)
+{
+	struct filters f = { &p->nl, p->filter, p->qdiscs };
+	struct on_interface now;
+
+	return look(&f, ifindex, &now, NULL) || now.program == p->program;
+}
+
 int probes_remove(const char *pin_dir, struct err *err)
 {
 	struct filters f = { .handle = probe_filter_handle(pin_dir) };
