@@ -250,8 +250,25 @@ static void consider(struct checks *checks, struct subject *s)
 	settle_soon(checks);
 }
 
-/* What a result or time has changed of it. */
-static void subject_changed(struct checks *checks, struct subject *s, unsigned int changes)
+/* It was out for want of a result, and is so now by one: nothing moves, but it is news. */
+static void tell_verdict(struct checks *checks, const struct subject *s,
+			 enum health_state was)
+{
+	const char *why;
+
+	if (was != HEALTH_UNKNOWN || s->health.state != HEALTH_DOWN ||
+	    s->told != EFFECTIVE_DOWN)
+		return;
+	judge(checks, s, &why);
+	if (strcmp(why, "check"))
+		return;
+	tell(checks, s, EVENT_BACKEND_DOWN, told_reason(s, why));
+	checks->state_changes++;
+}
+
+/* What a result or time has changed of it; `was` is its health before. */
+static void subject_changed(struct checks *checks, struct subject *s,
+			    enum health_state was, unsigned int changes)
 {
 	if (changes & HEALTH_CHANGED_DAMPED)
 		tell(checks, s, s->health.damped ? EVENT_BACKEND_DAMPED : EVENT_BACKEND_CALM,
@@ -259,6 +276,7 @@ static void subject_changed(struct checks *checks, struct subject *s, unsigned i
 	if (!changes)
 		return;
 	checks->unsaved = true;
+	tell_verdict(checks, s, was);
 	consider(checks, s);
 }
 
@@ -287,13 +305,21 @@ static void judge_pool(const struct checks *checks, const struct watched_pool *p
 	pool_judge(&pool->policy, weight, up, pool->facts.quorum, out);
 }
 
+/* What a pool does when so few are up. */
+static const char *what_panic_does(const struct watched_pool *pool)
+{
+	return pool->drops && !pool->facts.weight_up ?
+		", and new connections are dropped" : ", and all serve";
+}
+
 static void tell_pool(struct checks *checks, const struct watched_pool *pool,
 		      enum event_kind kind)
 {
-	char why[96];
+	char why[128];
 
-	snprintf(why, sizeof(why), "%" PRIu64 " of weight %" PRIu64 " is up",
-		 pool->facts.weight_up, pool->facts.weight);
+	snprintf(why, sizeof(why), "%" PRIu64 " of weight %" PRIu64 " is up%s",
+		 pool->facts.weight_up, pool->facts.weight,
+		 kind == EVENT_POOL_PANIC ? what_panic_does(pool) : "");
 	events_emit(&checks->daemon->events,
 		    &(struct event){ .kind = kind, .pool = pool->name, .why = why,
 				     .share = -1 });
@@ -369,8 +395,11 @@ static void on_tick(uv_timer_t *timer)
 	for (i = 0; i < checks->n_subjects; i++) {
 		struct subject *s = &checks->subjects[i];
 
+		enum health_state was = s->health.state;
+
 		if (time_counts(checks, s))
-			subject_changed(checks, s, health_tick(&s->health, &s->params, now));
+			subject_changed(checks, s, was,
+					health_tick(&s->health, &s->params, now));
 	}
 	arm_tick(checks);
 }
@@ -419,11 +448,12 @@ static void on_died(void *context, const char *why)
 static void take_result(struct checks *checks, struct subject *s,
 			const struct probe_result *result)
 {
-	bool others = s->health.state == HEALTH_DOWN && others_serve(checks, s);
+	enum health_state was = s->health.state;
+	bool others = was == HEALTH_DOWN && others_serve(checks, s);
 	unsigned int changes = health_result(&s->health, &s->params, result, others,
 					     checks_now());
 
-	subject_changed(checks, s, changes);
+	subject_changed(checks, s, was, changes);
 	if (changes)
 		settle_soon(checks); /* time may mean something now */
 }
@@ -471,6 +501,7 @@ static void collect_pool(struct checks *checks, const struct checks *old,
 		.first = checks->n_subjects,
 		.n = pool->n_backends,
 		.policy = { pool->panic_threshold, pool->quorum, pool->quorum_hysteresis },
+		.drops = pool->all_down == ALL_DOWN_DROP,
 		.facts.quorum = true,
 		.changed = true,
 	};

@@ -36,6 +36,7 @@ struct watched_pool {
 	size_t first, n;
 	struct pool_policy policy;
 	struct pool_facts facts;
+	bool drops;   /* what is new, when none is up */
 	bool changed; /* a subject's state has, since facts were judged */
 	/* Which way its checks go, and why not through the tunnel. */
 	enum check_via via;
