@@ -117,6 +117,7 @@ static void inherit(struct subject *s, const struct subject *old)
 	s->fresh = false;
 	s->told = old->told;
 	s->told_share = old->told_share;
+	s->unasked = old->unasked;
 	if (!s->checked || addr_compare(&s->addr, &old->addr))
 		return;
 	if (old->checked) {
@@ -382,7 +383,7 @@ static void on_settle(uv_timer_t *timer)
 static bool time_counts(const struct checks *checks, const struct subject *s)
 {
 	return s->checked && (s->health.state != HEALTH_UNKNOWN ||
-			      checker_status(checks->checker).pid);
+			      (s->asked && checker_status(checks->checker).pid));
 }
 
 /* Time has passed for those for whom it means something. */
@@ -570,6 +571,22 @@ static void forget_askers(struct checks *checks)
 		checks->asked[i]->n = 0;
 }
 
+/* Of those in pools that no VIP uses nothing is known, nor was when one begins to. */
+static void forget_unasked(struct checks *checks)
+{
+	size_t i;
+
+	for (i = 0; i < checks->n_subjects; i++) {
+		struct subject *s = &checks->subjects[i];
+
+		if (s->checked && (!s->asked || s->unasked)) {
+			health_init(&s->health, checks_now());
+			s->fresh = true;
+		}
+		s->unasked = s->checked && !s->asked;
+	}
+}
+
 int checks_begin(struct checks *checks, const struct cfg *cfg, struct err *err)
 {
 	int rc = collect(checks, cfg, err);
@@ -592,6 +609,8 @@ void checks_follow(struct checks *checks, const struct cfg *cfg)
 	}
 	if (rc)
 		log_error("checks go on as they were: %s", err.text);
+	else
+		forget_unasked(checks);
 	checker_want(checks->checker, checks->n_asked, cfg->check_user, cfg->check_exec);
 	checks->unsaved = true;
 	checks_reconsider(checks);
