@@ -26,6 +26,7 @@ POOL_KEYS="all_down: drop"
 balanced 4 ipip $VIP4
 sed -i '1i publish_interval: 10s' "$RUN/fairlead.yaml"
 reload
+equal "health of b1 without a check" null "$(health_of b1 health)"
 before=$(slots_of web)
 sed -i "s/all_down: drop/&\n    check: {type: http, via: direct, port: 80, interval: 1h}/" \
 	"$RUN/fairlead.yaml"

@@ -13,6 +13,10 @@
 	"\"share\": " share ", \"health\": \"" health "\", "                \
 	"\"health_s\": " since ", \"health_reason\": " reason               \
 	", \"penalty\": 0.0, \"via\": null"
+#define UNCHECKED                                                          \
+	", \"effective\": \"up\", \"why\": \"no check\", \"share\": 100, "     \
+	"\"health\": null, \"health_s\": null, \"health_reason\": null, "    \
+	"\"penalty\": null, \"via\": null"
 #define VIP(health)                                                        \
 	"{\"address\": \"203.0.113.10:443/tcp\", \"pool\": \"web\", "      \
 	"\"encap\": \"ipip\", \"algorithm\": \"maglev\", "                 \
@@ -85,7 +89,7 @@ static void the_state_is_what_comes_of_everything(void **state)
 		{ BACKEND("up", "null", HEALTH("down", "no result yet", "0", "unknown",
 					       "90000", "null")),
 		  "down", "unknown 1d01h" },
-		{ BACKEND("up", "null", HEALTH("up", "no check", "100", "-", "null", "null")),
+		{ BACKEND("up", "null", UNCHECKED),
 		  "up", "-" },
 		{ BACKEND("up", "null", HEALTH("up", "check", "100", "up", "null", "null")),
 		  "up", "up" },
@@ -109,7 +113,7 @@ static void the_reason_is_what_says_most(void **state)
 	} rows[] = {
 		{ BACKEND("up", "null", HEALTH("up", "check", "100", "up", "3", "\"200\"")),
 		  "-" },
-		{ BACKEND("up", "null", HEALTH("up", "no check", "100", "-", "null", "null")),
+		{ BACKEND("up", "null", UNCHECKED),
 		  "-" },
 		{ BACKEND("up", "null", HEALTH("up", "no result yet", "100", "unknown",
 					       "3", "null")),

@@ -119,7 +119,7 @@ static void people_health(struct writer *w, const json_t *backend)
 	const json_t *since = json_object_get(backend, "health_s");
 	char text[2 * CELL_MAX], ago[CELL_MAX];
 
-	if (!health || strcmp(health, "-") == 0) {
+	if (!health) {
 		writer_null(w, "health");
 		return;
 	}

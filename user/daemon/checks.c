@@ -202,8 +202,25 @@ static void consider(struct checks *checks, struct subject *s)
 	settle_soon(checks);
 }
 
-/* What a result or time has changed of it. */
-static void subject_changed(struct checks *checks, struct subject *s, unsigned int changes)
+/* It was out for want of a result, and is so now by one: nothing moves, but it is news. */
+static void tell_verdict(struct checks *checks, const struct subject *s,
+			 enum health_state was)
+{
+	const char *why;
+
+	if (was != HEALTH_UNKNOWN || s->health.state != HEALTH_DOWN ||
+	    s->told != EFFECTIVE_DOWN)
+		return;
+	subject_judge(checks, s, &why);
+	if (strcmp(why, "check"))
+		return;
+	tell(checks, s, EVENT_BACKEND_DOWN, told_reason(s, why));
+	checks->state_changes++;
+}
+
+/* What a result or time has changed of it; `was` is its health before. */
+static void subject_changed(struct checks *checks, struct subject *s,
+			    enum health_state was, unsigned int changes)
 {
 	if (changes & HEALTH_CHANGED_DAMPED)
 		tell(checks, s, s->health.damped ? EVENT_BACKEND_DAMPED : EVENT_BACKEND_CALM,
@@ -211,6 +228,7 @@ static void subject_changed(struct checks *checks, struct subject *s, unsigned i
 	if (!changes)
 		return;
 	checks->unsaved = true;
+	tell_verdict(checks, s, was);
 	consider(checks, s);
 }
 
@@ -265,7 +283,7 @@ static void on_settle(uv_timer_t *timer)
 static bool time_counts(const struct checks *checks, const struct subject *s)
 {
 	return s->checked && (s->health.state != HEALTH_UNKNOWN ||
-			      checker_status(checks->checker).pid);
+			      (s->asked && checker_status(checks->checker).pid));
 }
 
 /* Time has passed for those for whom it means something. */
@@ -278,8 +296,11 @@ static void on_tick(uv_timer_t *timer)
 	for (i = 0; i < checks->n_subjects; i++) {
 		struct subject *s = &checks->subjects[i];
 
+		enum health_state was = s->health.state;
+
 		if (time_counts(checks, s))
-			subject_changed(checks, s, health_tick(&s->health, &s->params, now));
+			subject_changed(checks, s, was,
+					health_tick(&s->health, &s->params, now));
 	}
 	arm_tick(checks);
 }
@@ -328,11 +349,12 @@ static void on_died(void *context, const char *why)
 static void take_result(struct checks *checks, struct subject *s,
 			const struct probe_result *result)
 {
-	bool others = s->health.state == HEALTH_DOWN && others_serve(checks, s);
+	enum health_state was = s->health.state;
+	bool others = was == HEALTH_DOWN && others_serve(checks, s);
 	unsigned int changes = health_result(&s->health, &s->params, result, others,
 					     checks_now());
 
-	subject_changed(checks, s, changes);
+	subject_changed(checks, s, was, changes);
 	if (changes)
 		settle_soon(checks); /* time may mean something now */
 }
@@ -393,6 +415,22 @@ static void forget_askers(struct checks *checks)
 		checks->asked[i]->n = 0;
 }
 
+/* Of those in pools that no VIP uses nothing is known, nor was when one begins to. */
+static void forget_unasked(struct checks *checks)
+{
+	size_t i;
+
+	for (i = 0; i < checks->n_subjects; i++) {
+		struct subject *s = &checks->subjects[i];
+
+		if (s->checked && (!s->asked || s->unasked)) {
+			health_init(&s->health, checks_now());
+			s->fresh = true;
+		}
+		s->unasked = s->checked && !s->asked;
+	}
+}
+
 int checks_begin(struct checks *checks, const struct cfg *cfg, struct err *err)
 {
 	int rc = subjects_collect(checks, cfg, err);
@@ -415,6 +453,8 @@ void checks_follow(struct checks *checks, const struct cfg *cfg)
 	}
 	if (rc)
 		log_error("checks go on as they were: %s", err.text);
+	else
+		forget_unasked(checks);
 	checker_want(checks->checker, checks->n_asked, cfg->check_user, cfg->check_exec);
 	checks->unsaved = true;
 	checks_reconsider(checks);

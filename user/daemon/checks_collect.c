@@ -12,6 +12,7 @@ void subject_inherit(struct subject *s, const struct subject *old)
 	s->fresh = false;
 	s->told = old->told;
 	s->told_share = old->told_share;
+	s->unasked = old->unasked;
 	if (!s->checked || addr_compare(&s->addr, &old->addr))
 		return;
 	if (old->checked) {
@@ -35,6 +36,7 @@ static void collect_pool(struct checks *checks, const struct checks *old,
 		.first = checks->n_subjects,
 		.n = pool->n_backends,
 		.policy = { pool->panic_threshold, pool->quorum, pool->quorum_hysteresis },
+		.drops = pool->all_down == ALL_DOWN_DROP,
 		.facts.quorum = true,
 		.changed = true,
 	};

@@ -14,7 +14,7 @@
 #include "dp/probe.h"
 #include "sys/log.h"
 
-static uint8_t protocol_of(enum check_kind kind)
+uint8_t path_protocol(enum check_kind kind)
 {
 	switch (kind) {
 	case CHECK_TCP:
@@ -31,7 +31,7 @@ static uint8_t protocol_of(enum check_kind kind)
 /* Is that what its checks are, whatever the routes say? UDP only when it is asked for. */
 static bool may_go_through(const struct cfg_pool *pool, const struct cfg_vip *vip)
 {
-	uint8_t protocol = protocol_of(pool->check.kind);
+	uint8_t protocol = path_protocol(pool->check.kind);
 
 	if (pool->check.via == CHECK_VIA_DIRECT || !protocol ||
 	    !vip_spec_is_exact(&vip->spec) || vip->spec.protocol != protocol)
@@ -82,7 +82,7 @@ void path_choose(struct checks *checks, const struct cfg *cfg,
 	} else {
 		out->via = CHECK_VIA_VIP;
 		out->vip = vip->spec.addr;
-		out->protocol = protocol_of(pool->check.kind);
+		out->protocol = path_protocol(pool->check.kind);
 	}
 }
 

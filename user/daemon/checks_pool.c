@@ -49,13 +49,21 @@ static void judge_pool(const struct checks *checks, const struct watched_pool *p
 	pool_judge(&pool->policy, weight, up, pool->facts.quorum, out);
 }
 
+/* What a pool does when so few are up. */
+static const char *what_panic_does(const struct watched_pool *pool)
+{
+	return pool->drops && !pool->facts.weight_up ?
+		", and new connections are dropped" : ", and all serve";
+}
+
 static void tell_pool(struct checks *checks, const struct watched_pool *pool,
 		      enum event_kind kind)
 {
-	char why[96];
+	char why[128];
 
-	snprintf(why, sizeof(why), "%" PRIu64 " of weight %" PRIu64 " is up",
-		 pool->facts.weight_up, pool->facts.weight);
+	snprintf(why, sizeof(why), "%" PRIu64 " of weight %" PRIu64 " is up%s",
+		 pool->facts.weight_up, pool->facts.weight,
+		 kind == EVENT_POOL_PANIC ? what_panic_does(pool) : "");
 	events_emit(&checks->daemon->events,
 		    &(struct event){ .kind = kind, .pool = pool->name, .why = why,
 				     .share = -1 });

@@ -24,6 +24,7 @@ struct subject {
 	struct health_params params;
 	struct health health;
 	struct asked *asked; /* NULL: nobody is asked */
+	bool unasked; /* so it was before: nothing is known of now */
 	bool fresh; /* its first state is nothing to tell */
 	/* What was told of it last. */
 	enum effective_state told;
@@ -36,6 +37,7 @@ struct watched_pool {
 	size_t first, n;
 	struct pool_policy policy;
 	struct pool_facts facts;
+	bool drops;   /* what is new, when none is up */
 	bool changed; /* a subject's state has, since facts were judged */
 	/* Which way its checks go, and why not through the tunnel. */
 	enum check_via via;
@@ -140,6 +142,8 @@ struct path {
 };
 
 /* Also keeps, and logs once, why it is not the tunnel. vip NULL: it has none. */
+/* Of the packets of a check; 0: none that a VIP could take. */
+uint8_t path_protocol(enum check_kind kind);
 void path_choose(struct checks *checks, const struct cfg *cfg,
 		 const struct cfg_pool *pool, const struct cfg_vip *vip, struct path *out);
 /* The probes' program is there, and nowhere else; false: from now on none goes through. */
@@ -160,7 +164,10 @@ bool path_is_to_blame(struct checks *checks, const struct asked *asked,
 
 /* checks_probe.c: who is asked what. -ENOMEM leaves everything as it was. */
 int asked_follow(struct checks *checks, const struct cfg *cfg, struct err *err);
-/* The VIP that a pool's checks are made for: the first that has one port; or NULL. */
+/*
+ * The VIP that a pool's checks are made for: of those with one address and one port the
+ * first of the protocol of the check, else the first; or any; or NULL.
+ */
 const struct cfg_vip *pool_vip(const struct cfg *cfg, const struct cfg_pool *pool);
 void asked_clear(struct checks *checks);
 /* To a checker that knows nothing. */

@@ -43,18 +43,22 @@ static int compare_wants(const void *a, const void *b)
 
 const struct cfg_vip *pool_vip(const struct cfg *cfg, const struct cfg_pool *pool)
 {
-	const struct cfg_vip *any = NULL, *vip;
+	const struct cfg_vip *any = NULL, *exact = NULL, *vip;
+	uint8_t protocol = path_protocol(pool->check.kind);
 	size_t i;
 
 	for (i = 0; i < cfg->n_vips; i++) {
 		vip = &cfg->vips[i];
 		if (strcmp(vip->pool, pool->name))
 			continue;
-		if (vip_spec_is_exact(&vip->spec))
-			return vip;
 		any = any ? any : vip;
+		if (!vip_spec_is_exact(&vip->spec))
+			continue;
+		if (vip->spec.protocol == protocol)
+			return vip;
+		exact = exact ? exact : vip;
 	}
-	return any;
+	return exact ? exact : any;
 }
 
 static void want_probe(const struct checks *checks, const struct cfg_pool *pool,

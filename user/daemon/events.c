@@ -24,7 +24,7 @@ static const struct event_words words[] = {
 				 "has calmed down" },
 	[EVENT_BACKEND_SHARE] = { "backend_share", LOG_LEVEL_INFO, "serves" },
 	[EVENT_POOL_PANIC] = { "pool_panic", LOG_LEVEL_WARN,
-			       "has so few backends up that all serve" },
+			       "has too few backends up" },
 	[EVENT_POOL_CALM] = { "pool_calm", LOG_LEVEL_NOTICE,
 			      "has enough backends up again" },
 	[EVENT_QUORUM_LOST] = { "quorum_lost", LOG_LEVEL_WARN, "has lost its quorum" },

@@ -336,8 +336,8 @@ static void refresh_done(void *context, int rc, const struct err *err,
 		log_error("cannot lay health over the tables, keeping last state: %s",
 			  err->text);
 	else if (changes->tables_changed)
-		log_notice("%zu tables follow what is reachable now",
-			   changes->tables_changed);
+		log_info("lookup tables that follow the health of their backends: %zu",
+			 changes->tables_changed);
 }
 
 static void on_refresh(uv_timer_t *timer)
