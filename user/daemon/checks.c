@@ -13,8 +13,6 @@
 #include "dp/probe.h"
 #include "sys/log.h"
 
-/* How late a change of routes is seen by checks that go through the tunnel. */
-#define ROUTES_MS 5000
 #define SAVE_MS 10000     /* how old the file may be, for want of news */
 #define SAVE_NEWS_MS 1000 /* how old at the most when there is news */
 
@@ -397,6 +395,23 @@ static void on_died(void *context, const char *why)
 		    &(struct event){ .kind = EVENT_CHECKER_DIED, .why = why, .share = -1 });
 }
 
+/*
+ * A failure says nothing of the backend when this host's own route to the VIP is gone, or
+ * another. To look costs a question to the kernel, which who is down already is not worth.
+ */
+static bool tells_of_backend(struct checks *checks, const struct asked *asked,
+			     const struct probe_result *result)
+{
+	size_t i;
+
+	if (result->ok || asked->via != CHECK_VIA_VIP)
+		return true;
+	for (i = 0; i < asked->n; i++)
+		if (asked->subjects[i]->health.state != HEALTH_DOWN)
+			return path_holds(checks, asked);
+	return true;
+}
+
 static void on_result(void *context, const struct probe_result *result)
 {
 	struct checks *checks = context;
@@ -408,6 +423,10 @@ static void on_result(void *context, const struct probe_result *result)
 	if (!asked)
 		return;
 	checks->results++;
+	if (!tells_of_backend(checks, asked, result)) {
+		checks_follow_routes(checks);
+		return;
+	}
 	for (i = 0; i < asked->n; i++) {
 		struct subject *s = asked->subjects[i];
 
@@ -545,17 +564,6 @@ void checks_follow(struct checks *checks, const struct cfg *cfg)
 	settle_soon(checks);
 }
 
-static void on_routes(uv_timer_t *timer)
-{
-	struct checks *checks = timer->data;
-	const struct cfg *cfg = checks->daemon->plan->cfg;
-	struct err err;
-
-	checks->attach_failed[0] = '\0';
-	if (path_changed(checks, cfg) && asked_follow(checks, cfg, &err))
-		log_error("checks go on as they were: %s", err.text);
-}
-
 int checks_open(struct daemon *d, struct checks **out, struct err *err)
 {
 	static const struct checker_events events = { on_started, on_result, on_died };
@@ -576,7 +584,7 @@ int checks_open(struct daemon *d, struct checks **out, struct err *err)
 	uv_timer_init(&d->loop, &checks->routes);
 	checks->tick.data = checks->settle.data = checks->save.data = checks;
 	checks->routes.data = checks;
-	uv_timer_start(&checks->routes, on_routes, ROUTES_MS, ROUTES_MS);
+	path_watch(checks);
 	*out = checks;
 	return 0;
 }

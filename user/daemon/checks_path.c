@@ -14,6 +14,13 @@
 #include "dp/probe.h"
 #include "sys/log.h"
 
+/*
+ * How late a change of routes is seen by checks that go through the tunnel when netlink
+ * says nothing; and when it does, or a check has failed for it.
+ */
+#define ROUTES_MS 5000
+#define ROUTES_SOON_MS 50
+
 static uint8_t protocol_of(enum check_kind kind)
 {
 	switch (kind) {
@@ -126,4 +133,55 @@ bool path_changed(struct checks *checks, const struct cfg *cfg)
 			return true;
 	}
 	return false;
+}
+
+bool path_holds(struct checks *checks, const struct asked *asked)
+{
+	const struct cfg *cfg = checks->daemon->plan->cfg;
+	const struct watched_pool *watched = pool_find(checks, asked->subjects[0]->pool);
+	unsigned int ifindex;
+	struct err err;
+
+	return !probes_route(checks->probes, &asked->probe.addr,
+			     if_nametoindex(cfg->interface), &ifindex, &err) &&
+	       ifindex == watched->ifindex;
+}
+
+static void look_at_routes_in(struct checks *checks, uint64_t ms);
+
+/* To look may take a tenth of the time at most. */
+static void on_routes(uv_timer_t *timer)
+{
+	struct checks *checks = timer->data;
+	const struct cfg *cfg = checks->daemon->plan->cfg;
+	uint64_t begun = checks_now();
+	struct err err;
+
+	checks->attach_failed[0] = '\0';
+	if (path_changed(checks, cfg) && asked_follow(checks, cfg, &err))
+		log_error("checks go on as they were: %s", err.text);
+	checks->routes_rest = checks_now() + 9 * (checks_now() - begun);
+	look_at_routes_in(checks, ROUTES_MS);
+}
+
+static void look_at_routes_in(struct checks *checks, uint64_t ms)
+{
+	uv_update_time(&checks->daemon->loop);
+	uv_timer_start(&checks->routes, on_routes, ms, 0);
+}
+
+void checks_follow_routes(struct checks *checks)
+{
+	uint64_t now = checks_now(), rest = checks->routes_rest, in = ROUTES_SOON_MS;
+
+	if (rest > now && rest - now > in)
+		in = rest - now;
+	/* One that is due sooner is not put off. */
+	if (uv_timer_get_due_in(&checks->routes) > in)
+		look_at_routes_in(checks, in);
+}
+
+void path_watch(struct checks *checks)
+{
+	look_at_routes_in(checks, ROUTES_MS);
 }

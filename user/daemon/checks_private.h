@@ -82,6 +82,7 @@ struct checks {
 	unsigned int closed; /* of these */
 	uint64_t results, state_changes;
 	uint64_t saved; /* when the file was written */
+	uint64_t routes_rest; /* not before then are routes looked at again */
 	bool stale;   /* the tables have yet to follow */
 	bool unsaved; /* the file has */
 };
@@ -110,6 +111,10 @@ void path_choose(struct checks *checks, const struct cfg *cfg,
 bool path_attach(struct checks *checks, const unsigned int *ifindexes, size_t n);
 /* Do the routes say otherwise than when it was chosen? */
 bool path_changed(struct checks *checks, const struct cfg *cfg);
+/* The same for one that goes through the tunnel. */
+bool path_holds(struct checks *checks, const struct asked *asked);
+/* From now on a change is followed: the timer is initialised. */
+void path_watch(struct checks *checks);
 
 /* checks_probe.c: who is asked what. -ENOMEM leaves everything as it was. */
 int asked_follow(struct checks *checks, const struct cfg *cfg, struct err *err);
