@@ -5,8 +5,8 @@
  *
  *   outers INTERFACE...
  *
- * prints "listening", then lines of "INTERFACE PROTOCOL SOURCE DESTINATION"
- * until it is killed.
+ * prints "listening", then lines of "INTERFACE PROTOCOL SOURCE DESTINATION", and
+ * of TCP " FLAGS", two hexadecimal digits, until it is killed.
  */
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
@@ -18,7 +18,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define HEADER_MAX 40 /* of IPv6, the longer one */
+#define HEADERS_MAX 80 /* of IPv4 with options and TCP, the longest */
+#define TCP_FLAGS   13 /* where they are in its header */
 
 static void die(const char *what)
 {
@@ -43,27 +44,33 @@ static int listen_to_all(void)
 static void print_header(const char *interface, const uint8_t *ip, size_t size)
 {
 	char source[INET6_ADDRSTRLEN], destination[INET6_ADDRSTRLEN];
+	char flags[8] = "";
+	size_t l4;
 	int protocol;
 
 	if (size >= 20 && ip[0] >> 4 == 4) {
 		inet_ntop(AF_INET, ip + 12, source, sizeof(source));
 		inet_ntop(AF_INET, ip + 16, destination, sizeof(destination));
 		protocol = ip[9];
+		l4 = (ip[0] & 15) * 4;
 	} else if (size >= 40 && ip[0] >> 4 == 6) {
 		inet_ntop(AF_INET6, ip + 8, source, sizeof(source));
 		inet_ntop(AF_INET6, ip + 24, destination, sizeof(destination));
 		protocol = ip[6];
+		l4 = 40;
 	} else {
 		return;
 	}
-	printf("%s %d %s %s\n", interface, protocol, source, destination);
+	if (protocol == IPPROTO_TCP && size > l4 + TCP_FLAGS)
+		snprintf(flags, sizeof(flags), " %02x", ip[l4 + TCP_FLAGS]);
+	printf("%s %d %s %s%s\n", interface, protocol, source, destination, flags);
 }
 
 static void take_packet(int fd, char **interfaces)
 {
 	struct sockaddr_ll from = { 0 };
 	socklen_t from_size = sizeof(from);
-	uint8_t ip[HEADER_MAX];
+	uint8_t ip[HEADERS_MAX];
 	ssize_t size = recvfrom(fd, ip, sizeof(ip), 0, (struct sockaddr *)&from,
 				&from_size);
 	char name[IF_NAMESIZE];

@@ -13,8 +13,6 @@
 #include "dp/probe.h"
 #include "sys/log.h"
 
-/* How late a change of routes is seen by checks that go through the tunnel. */
-#define ROUTES_MS 5000
 #define SAVE_MS 10000     /* how old the file may be, for want of news */
 #define SAVE_NEWS_MS 1000 /* how old at the most when there is news */
 
@@ -359,15 +357,6 @@ static void take_result(struct checks *checks, struct subject *s,
 		settle_soon(checks); /* time may mean something now */
 }
 
-/* Ways have changed: who is asked now, and by which. */
-static void choose_paths(struct checks *checks)
-{
-	struct err err;
-
-	if (asked_follow(checks, checks->daemon->plan->cfg, &err))
-		log_error("checks go on as they were: %s", err.text);
-}
-
 static void on_result(void *context, const struct probe_result *result)
 {
 	struct checks *checks = context;
@@ -380,7 +369,7 @@ static void on_result(void *context, const struct probe_result *result)
 	checks->results++;
 	if (!result->ok && path_is_to_blame(checks, asked, result, &again)) {
 		if (again)
-			choose_paths(checks);
+			path_follow(checks);
 		return;
 	}
 	asked->last = *result;
@@ -462,15 +451,6 @@ void checks_follow(struct checks *checks, const struct cfg *cfg)
 	settle_soon(checks);
 }
 
-static void on_routes(uv_timer_t *timer)
-{
-	struct checks *checks = timer->data;
-
-	checks->attach_failed[0] = '\0';
-	if (path_changed(checks, checks->daemon->plan->cfg))
-		choose_paths(checks);
-}
-
 int checks_open(struct daemon *d, struct checks **out, struct err *err)
 {
 	static const struct checker_events events = { on_started, on_result, on_died };
@@ -492,7 +472,7 @@ int checks_open(struct daemon *d, struct checks **out, struct err *err)
 	checks->tick.data = checks->settle.data = checks->save.data = checks;
 	uv_timer_init(&d->loop, &checks->drained);
 	checks->routes.data = checks->drained.data = checks;
-	uv_timer_start(&checks->routes, on_routes, ROUTES_MS, ROUTES_MS);
+	path_watch(checks);
 	*out = checks;
 	return 0;
 }

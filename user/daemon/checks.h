@@ -33,6 +33,8 @@ int checks_begin(struct checks *checks, const struct cfg *cfg, struct err *err);
 void checks_follow(struct checks *checks, const struct cfg *cfg);
 /* Next hops have failed or come back. */
 void checks_reconsider(struct checks *checks);
+/* Routes may have: the way that checks go is looked at anew, soon. */
+void checks_follow_routes(struct checks *checks);
 
 /* For struct plan_health; the context is a struct checks. */
 void checks_ask(void *context, const struct cfg_pool *pool,

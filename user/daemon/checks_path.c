@@ -14,6 +14,13 @@
 #include "dp/probe.h"
 #include "sys/log.h"
 
+/*
+ * How late a change of routes is seen by checks that go through the tunnel when netlink
+ * says nothing; and when it does.
+ */
+#define ROUTES_MS 5000
+#define ROUTES_SOON_MS 50
+
 uint8_t path_protocol(enum check_kind kind)
 {
 	switch (kind) {
@@ -172,4 +179,49 @@ bool path_is_to_blame(struct checks *checks, const struct asked *asked,
 	watched->path_judged = now;
 	*again = pool_path_changed(checks, cfg, pool, &attached);
 	return *again;
+}
+
+void path_follow(struct checks *checks)
+{
+	struct err err;
+
+	if (asked_follow(checks, checks->daemon->plan->cfg, &err))
+		log_error("checks go on as they were: %s", err.text);
+}
+
+static void look_at_routes_in(struct checks *checks, uint64_t ms);
+
+/* To look may take a tenth of the time at most. */
+static void on_routes(uv_timer_t *timer)
+{
+	struct checks *checks = timer->data;
+	uint64_t begun = checks_now();
+
+	checks->attach_failed[0] = '\0';
+	if (path_changed(checks, checks->daemon->plan->cfg))
+		path_follow(checks);
+	checks->routes_rest = checks_now() + 9 * (checks_now() - begun);
+	look_at_routes_in(checks, ROUTES_MS);
+}
+
+static void look_at_routes_in(struct checks *checks, uint64_t ms)
+{
+	uv_update_time(&checks->daemon->loop);
+	uv_timer_start(&checks->routes, on_routes, ms, 0);
+}
+
+void checks_follow_routes(struct checks *checks)
+{
+	uint64_t now = checks_now(), rest = checks->routes_rest, in = ROUTES_SOON_MS;
+
+	if (rest > now && rest - now > in)
+		in = rest - now;
+	/* One that is due sooner is not put off. */
+	if (uv_timer_get_due_in(&checks->routes) > in)
+		look_at_routes_in(checks, in);
+}
+
+void path_watch(struct checks *checks)
+{
+	look_at_routes_in(checks, ROUTES_MS);
 }

@@ -88,6 +88,7 @@ struct checks {
 	/* Through the tunnel; NULL: nobody has wanted to. */
 	struct probes *probes;
 	char attach_failed[512]; /* why it cannot be; "": it can */
+	uint64_t routes_rest;    /* not before then are routes looked at again */
 	uint64_t path_lost;      /* when the program was found to be gone */
 
 	struct drain *drains; /* removed backends that drain for so long only */
@@ -161,6 +162,11 @@ bool path_changed(struct checks *checks, const struct cfg *cfg);
  */
 bool path_is_to_blame(struct checks *checks, const struct asked *asked,
 		      const struct probe_result *result, bool *again);
+
+/* Ways have changed: who is asked now, and by which. */
+void path_follow(struct checks *checks);
+/* From now on a change is followed: the timer is initialised. */
+void path_watch(struct checks *checks);
 
 /* checks_probe.c: who is asked what. -ENOMEM leaves everything as it was. */
 int asked_follow(struct checks *checks, const struct cfg *cfg, struct err *err);

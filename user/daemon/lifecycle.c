@@ -108,6 +108,7 @@ static void on_next_hops(void *context, bool turned)
 	follow_interface(d);
 	if (turned)
 		checks_reconsider(d->checks);
+	checks_follow_routes(d->checks);
 }
 
 static void on_netlink_timer(uv_timer_t *timer);
