@@ -14,7 +14,8 @@
 #include "sys/log.h"
 
 #define SAVE_MS 10000     /* how old the file may be, for want of news */
-#define SAVE_NEWS_MS 1000 /* how old at the most when there is news */
+#define SAVE_NEWS_MS 1000 /* how old at the most when there is news, */
+#define SAVE_PART 20      /* unless writing would take more than that part of the time */
 
 uint64_t checks_now(void)
 {
@@ -128,16 +129,7 @@ void checks_ask(void *context, const struct cfg_pool *pool,
 /* Does somebody else of its pool serve? */
 static bool others_serve(const struct checks *checks, const struct subject *s)
 {
-	const struct watched_pool *pool = pool_of(checks, s);
-	size_t i;
-
-	for (i = 0; i < pool->n; i++) {
-		const struct subject *other = &checks->subjects[pool->first + i];
-
-		if (other != s && other->told == EFFECTIVE_UP)
-			return true;
-	}
-	return false;
+	return pool_of(checks, s)->up > (s->told == EFFECTIVE_UP);
 }
 
 static void on_settle(uv_timer_t *timer);
@@ -184,6 +176,7 @@ static void consider(struct checks *checks, struct subject *s)
 	uint8_t share = state == EFFECTIVE_UP ? subject_share(s) : 0;
 	bool turned = state != s->told, climbs = share != s->told_share;
 
+	pool_of(checks, s)->up += (state == EFFECTIVE_UP) - (s->told == EFFECTIVE_UP);
 	s->told = state;
 	s->told_share = share;
 	if (s->fresh || (!turned && !climbs)) {
@@ -244,20 +237,23 @@ static void on_save(uv_timer_t *timer)
 {
 	struct checks *checks = timer->data;
 
+	uint64_t begun = checks_now();
+
 	checks->unsaved = false;
-	checks->saved = checks_now();
 	if (checks->n_checked)
 		checks_save(checks);
+	checks->saved = checks_now();
+	checks->save_took = checks->saved - begun;
 	uv_timer_start(timer, on_save, SAVE_MS, 0);
 }
 
 /* At once, so that not even kill -9 loses it, unless there is news all the time. */
 static void save_news(struct checks *checks)
 {
-	uint64_t age = checks_now() - checks->saved;
+	uint64_t age = checks_now() - checks->saved, least = SAVE_PART * checks->save_took;
 
-	uv_timer_start(&checks->save, on_save, age < SAVE_NEWS_MS ? SAVE_NEWS_MS - age : 0,
-		       0);
+	least = least < SAVE_NEWS_MS ? SAVE_NEWS_MS : least > SAVE_MS ? SAVE_MS : least;
+	uv_timer_start(&checks->save, on_save, age < least ? least - age : 0, 0);
 }
 
 

@@ -51,6 +51,7 @@ static void collect_pool(struct checks *checks, const struct checks *old,
 		if (before)
 			subject_inherit(s, before);
 		checks->n_checked += s->checked;
+		watched->up += s->told == EFFECTIVE_UP;
 	}
 }
 

@@ -18,7 +18,6 @@
 #define VERSION 1
 /* Beside three intervals of the check, in which it would have been asked anew. */
 #define BELIEVED_MS 60000
-#define FILE_MAX (256 * 1024 * 1024)
 
 static void file_path(const struct checks *checks, const char *suffix, char *path,
 		      size_t size)
@@ -69,19 +68,31 @@ static json_t *checks_json(const struct checks *checks)
 			 "saved", (json_int_t)checks_now(), "backends", list);
 }
 
+/* Through a buffer: jansson by itself makes a system call of each comma. */
+static int write_file(const char *path, const json_t *json)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	int rc;
+
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	rc = json_dumpf(json, file, JSON_COMPACT);
+	return fclose(file) || rc ? -1 : 0;
+}
+
 void checks_save(struct checks *checks)
 {
 	json_t *json = checks_json(checks);
 	char fresh[96], path[96];
-	int fd;
 
 	file_path(checks, ".new", fresh, sizeof(fresh));
 	file_path(checks, "", path, sizeof(path));
-	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (!json || fd < 0 || json_dumpfd(json, fd, JSON_COMPACT) || rename(fresh, path))
+	if (!json || write_file(fresh, json) || rename(fresh, path))
 		log_warn("health would not outlive a restart: cannot write '%s': %m", path);
-	if (fd >= 0)
-		close(fd);
 	json_decref(json);
 }
 

@@ -87,12 +87,13 @@ bool checks_pool(const struct checks *checks, const char *name,
 		 struct checks_pool_view *out)
 {
 	const struct watched_pool *pool = pool_find(checks, name);
-	size_t i;
 
 	if (!pool)
 		return false;
-	*out = (struct checks_pool_view){ .facts = pool->facts, .backends = pool->n };
-	for (i = 0; i < pool->n; i++)
-		out->up += checks->subjects[pool->first + i].told == EFFECTIVE_UP;
+	*out = (struct checks_pool_view){
+		.facts = pool->facts,
+		.backends = pool->n,
+		.up = pool->up,
+	};
 	return true;
 }

@@ -34,7 +34,7 @@ struct subject {
 /* A pool, and where its subjects are. */
 struct watched_pool {
 	char name[CFG_NAME_MAX + 1];
-	size_t first, n;
+	size_t first, n, up; /* up: of whom that is told */
 	struct pool_policy policy;
 	struct pool_facts facts;
 	bool drops;   /* what is new, when none is up */
@@ -98,6 +98,7 @@ struct checks {
 	unsigned int closed; /* of these */
 	uint64_t results, state_changes;
 	uint64_t saved; /* when the file was written */
+	uint64_t save_took; /* ms */
 	bool stale;   /* the tables have yet to follow */
 	bool unsaved; /* the file has */
 };

@@ -12,6 +12,8 @@
 #include "preview.h"
 #include "sys/log.h"
 
+#define RETRY_MS 2000
+
 struct txn {
 	STAILQ_ENTRY(txn) entry;
 	struct daemon *daemon;
@@ -328,14 +330,22 @@ void txn_submit(struct daemon *d, const struct txn_request *request)
 	txn_next(d);
 }
 
+static void on_refresh(uv_timer_t *timer);
+
+/* It is said once: nothing else may change until the tables can follow. */
 static void refresh_done(void *context, int rc, const struct err *err,
 			 const struct txn_changes *changes)
 {
-	(void)context;
-	if (rc)
-		log_error("cannot lay health over the tables, keeping last state: %s",
+	struct daemon *d = context;
+	bool was_behind = d->txns.behind;
+
+	d->txns.behind = rc && rc != -ECANCELED;
+	if (d->txns.behind && !was_behind)
+		log_error("cannot lay health over the tables, keeping last state and trying again: %s",
 			  err->text);
-	else if (changes->tables_changed)
+	if (d->txns.behind && !uv_is_active((uv_handle_t *)&d->txns.refresh))
+		uv_timer_start(&d->txns.refresh, on_refresh, RETRY_MS, 0);
+	else if (!rc && changes->tables_changed)
 		log_info("lookup tables that follow the health of their backends: %zu",
 			 changes->tables_changed);
 }

@@ -59,6 +59,7 @@ struct txn_queue {
 	struct txn_times times;
 	uv_timer_t refresh;
 	uint64_t refreshed_ms; /* when the last txn_refresh was queued, uv_now */
+	bool behind; /* the last one has failed, and is tried again */
 };
 
 void txn_queue_init(struct txn_queue *queue, uv_loop_t *loop);
@@ -71,7 +72,8 @@ int txn_run(struct daemon *d, txn_make *make, void *context, struct err *err);
 
 /*
  * Health has changed: lay it over the tables, once for changes that come together, and
- * not sooner than the configuration's publish_interval after the last time.
+ * not sooner than the configuration's publish_interval after the last time. What
+ * cannot be laid now is tried again until it can.
  */
 void txn_refresh(struct daemon *d);
 
