@@ -203,6 +203,7 @@ static void settle_soon(struct checks *checks)
 static void tell(struct checks *checks, const struct subject *s, enum event_kind kind,
 		 const char *why)
 {
+	bool of_damping = kind == EVENT_BACKEND_DAMPED || kind == EVENT_BACKEND_CALM;
 	char address[ADDR_TEXT_MAX];
 
 	events_emit(&checks->daemon->events, &(struct event){
@@ -211,7 +212,7 @@ static void tell(struct checks *checks, const struct subject *s, enum event_kind
 		.backend = s->name,
 		.address = addr_format(&s->addr, address),
 		.why = why,
-		.share = s->told_share,
+		.share = of_damping ? -1 : s->told_share,
 	});
 }
 
@@ -681,6 +682,15 @@ void checks_close(struct checks *checks)
 	uv_close((uv_handle_t *)&checks->routes, checks_freed);
 }
 
+/* Since its last result or tick it has decayed. */
+static double penalty_now(const struct subject *s, uint64_t now)
+{
+	struct health health = s->health;
+
+	health_tick(&health, &s->params, now);
+	return health.penalty;
+}
+
 void checks_view(const struct checks *checks, const struct cfg_pool *pool,
 		 const struct cfg_backend *backend, struct checks_view *out)
 {
@@ -698,7 +708,7 @@ void checks_view(const struct checks *checks, const struct cfg_pool *pool,
 	out->health = &s->health;
 	out->via = s->asked ? check_via_name(s->asked->via) : NULL;
 	out->since_ms = now > s->health.since ? now - s->health.since : 0;
-	out->penalty = s->health.penalty;
+	out->penalty = penalty_now(s, now);
 }
 
 bool checks_pool(const struct checks *checks, const char *name,
