@@ -179,16 +179,7 @@ static struct watched_pool *pool_of(const struct checks *checks, const struct su
 /* Does somebody else of its pool serve? */
 static bool others_serve(const struct checks *checks, const struct subject *s)
 {
-	const struct watched_pool *pool = pool_of(checks, s);
-	size_t i;
-
-	for (i = 0; i < pool->n; i++) {
-		const struct subject *other = &checks->subjects[pool->first + i];
-
-		if (other != s && other->told == EFFECTIVE_UP)
-			return true;
-	}
-	return false;
+	return pool_of(checks, s)->up > (s->told == EFFECTIVE_UP);
 }
 
 static void on_settle(uv_timer_t *timer);
@@ -235,7 +226,9 @@ static void consider(struct checks *checks, struct subject *s)
 	enum effective_state state = judge(checks, s, &why);
 	uint8_t share = state == EFFECTIVE_UP ? share_of(s) : 0;
 	bool turned = state != s->told, climbs = share != s->told_share;
+	struct watched_pool *pool = pool_of(checks, s);
 
+	pool->up += (state == EFFECTIVE_UP) - (s->told == EFFECTIVE_UP);
 	s->told = state;
 	s->told_share = share;
 	if (s->fresh || (!turned && !climbs)) {
@@ -246,7 +239,7 @@ static void consider(struct checks *checks, struct subject *s)
 		tell(checks, s, kinds[state], told_reason(s, why));
 	else
 		tell(checks, s, EVENT_BACKEND_SHARE, NULL);
-	pool_of(checks, s)->changed = true;
+	pool->changed = true;
 	checks->stale = true;
 	checks->state_changes += turned;
 	settle_soon(checks);
@@ -517,6 +510,7 @@ static void collect_pool(struct checks *checks, const struct checks *old,
 		before = subject_find(old, s->pool, s->name);
 		if (before)
 			inherit(s, before);
+		watched->up += s->told == EFFECTIVE_UP;
 		checks->n_checked += s->checked;
 	}
 }
@@ -715,13 +709,11 @@ bool checks_pool(const struct checks *checks, const char *name,
 		 struct checks_pool_view *out)
 {
 	const struct watched_pool *pool = pool_find(checks, name);
-	size_t i;
 
 	if (!pool)
 		return false;
-	*out = (struct checks_pool_view){ .facts = pool->facts, .backends = pool->n };
-	for (i = 0; i < pool->n; i++)
-		out->up += checks->subjects[pool->first + i].told == EFFECTIVE_UP;
+	*out = (struct checks_pool_view){ .facts = pool->facts, .backends = pool->n,
+					  .up = pool->up };
 	return true;
 }
 

@@ -4,6 +4,7 @@
  * written since this boot and not long ago; a backend that it calls down has still to
  * prove that it is up, and one that it calls up has to fail.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -69,19 +70,36 @@ static json_t *checks_json(const struct checks *checks)
 			 "saved", (json_int_t)checks_now(), "backends", list);
 }
 
+/* Buffered: jansson itself would write each string and comma by itself. -errno. */
+static int write_json(const json_t *json, const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	int rc;
+
+	if (!file)
+		return -errno;
+	fd = -1; /* the file's */
+	rc = json_dumpf(json, file, JSON_COMPACT) ? -EIO : 0;
+	if (fclose(file) && !rc)
+		rc = -errno;
+	return rc;
+}
+
 void checks_save(struct checks *checks)
 {
 	json_t *json = checks_json(checks);
 	char fresh[96], path[96];
-	int fd;
+	int rc;
 
 	file_path(checks, ".new", fresh, sizeof(fresh));
 	file_path(checks, "", path, sizeof(path));
-	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (!json || fd < 0 || json_dumpfd(json, fd, JSON_COMPACT) || rename(fresh, path))
-		log_warn("health would not outlive a restart: cannot write '%s': %m", path);
-	if (fd >= 0)
-		close(fd);
+	rc = json ? write_json(json, fresh) : -ENOMEM;
+	if (!rc && rename(fresh, path))
+		rc = -errno;
+	if (rc)
+		log_warn("health would not outlive a restart: cannot write '%s': %s", path,
+			 strerror(-rc));
 	json_decref(json);
 }
 

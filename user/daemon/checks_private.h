@@ -35,6 +35,7 @@ struct subject {
 struct watched_pool {
 	char name[CFG_NAME_MAX + 1];
 	size_t first, n;
+	size_t up; /* of its subjects, as they were told */
 	struct pool_policy policy;
 	struct pool_facts facts;
 	bool drops;   /* what is new, when none is up */
