@@ -42,7 +42,7 @@ passes "no weight or state in the answer" http 127.0.0.1 8081 '"weight_json":"lo
 passes "no weight or state in the answer" http 127.0.0.1 8081 '"weight_header":"X-Other"'
 
 # What is asked is what was meant to be asked, and HEAD is known to have no body.
-socat -u TCP-LISTEN:8082,reuseaddr "OPEN:$RUN/request,creat" &
+socat -u TCP-LISTEN:8082,reuseaddr,fork "OPEN:$RUN/request,creat" &
 wait_until 10 listens 8082
 TIMEOUT=500 fails '"connected, but no answer within 500 ms"' http 127.0.0.1 8082 \
 	'"path":"/health?a=b","host":"www.example.com:81","method":"HEAD"'

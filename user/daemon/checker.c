@@ -134,7 +134,7 @@ static void child_leave(struct child *child)
 		uv_close((uv_handle_t *)&child->log, child_handle_closed);
 	}
 	/* Else it is closed when it has been waited for, unless nobody waits. */
-	if ((child->exited || closing) && !uv_is_closing((uv_handle_t *)&child->process))
+	if ((child->exited || closing) && child->process.loop && !uv_is_closing((uv_handle_t *)&child->process))
 		uv_close((uv_handle_t *)&child->process, child_handle_closed);
 }
 
@@ -276,9 +276,9 @@ static int child_spawn(struct checker *c, struct child *child, int fd, struct er
 	rc = uv_spawn(c->loop, &child->process, &options);
 	child->process.data = child;
 	child->open++; /* initialised also when it fails */
+	child->exited = rc;
 	if (!rc)
 		return 0;
-	child->exited = true;
 	return err_set(err, rc, "cannot start '%s': %s", path, uv_strerror(rc));
 }
 
@@ -322,6 +322,7 @@ static void checker_start(struct checker *c)
 	}
 	c->started_ms = uv_now(c->loop);
 	child->checker = c;
+	child->exited = true; /* until there is a process to kill */
 	c->child = child;
 	c->unanswered = 0;
 	if (child_start(c, child, &err)) {

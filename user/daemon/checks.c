@@ -144,6 +144,7 @@ static void settle_soon(struct checks *checks)
 static void tell(struct checks *checks, const struct subject *s, enum event_kind kind,
 		 const char *why)
 {
+	bool of_damping = kind == EVENT_BACKEND_DAMPED || kind == EVENT_BACKEND_CALM;
 	char address[ADDR_TEXT_MAX];
 
 	events_emit(&checks->daemon->events, &(struct event){
@@ -152,7 +153,7 @@ static void tell(struct checks *checks, const struct subject *s, enum event_kind
 		.backend = s->name,
 		.address = addr_format(&s->addr, address),
 		.why = why,
-		.share = s->told_share,
+		.share = of_damping ? -1 : s->told_share,
 	});
 }
 
@@ -175,8 +176,9 @@ static void consider(struct checks *checks, struct subject *s)
 	enum effective_state state = subject_judge(checks, s, &why);
 	uint8_t share = state == EFFECTIVE_UP ? subject_share(s) : 0;
 	bool turned = state != s->told, climbs = share != s->told_share;
+	struct watched_pool *pool = pool_of(checks, s);
 
-	pool_of(checks, s)->up += (state == EFFECTIVE_UP) - (s->told == EFFECTIVE_UP);
+	pool->up += (state == EFFECTIVE_UP) - (s->told == EFFECTIVE_UP);
 	s->told = state;
 	s->told_share = share;
 	if (s->fresh || (!turned && !climbs)) {
@@ -187,7 +189,7 @@ static void consider(struct checks *checks, struct subject *s)
 		tell(checks, s, kinds[state], told_reason(s, why));
 	else
 		tell(checks, s, EVENT_BACKEND_SHARE, NULL);
-	pool_of(checks, s)->changed = true;
+	pool->changed = true;
 	checks->stale = true;
 	checks->state_changes += turned;
 	settle_soon(checks);

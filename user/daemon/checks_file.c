@@ -4,6 +4,7 @@
  * written since this boot and not long ago; a backend that it calls down has still to
  * prove that it is up, and one that it calls up has to fail.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -166,9 +167,12 @@ static void load_subjects(struct checks *checks, json_t *list, uint64_t age)
 		else
 			taken += load_health(object, s);
 	}
-	if (taken || stale)
-		log_notice("the health of %zu backends is known from before, of %zu for too long (%" PRIu64 " s)",
-			   taken, stale, age / 1000);
+	if (taken)
+		log_notice("the health of %zu backends is known from %" PRIu64 " s ago",
+			   taken, age / 1000);
+	if (stale)
+		log_notice("the health of %zu backends is not believed, as it was known %" PRIu64 " s ago",
+			   stale, age / 1000);
 }
 
 void checks_load(struct checks *checks)

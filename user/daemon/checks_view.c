@@ -5,6 +5,15 @@
 #include "checks_private.h"
 #include "dp/probe.h"
 
+/* Since its last result or tick it has decayed. */
+static double penalty_now(const struct subject *s, uint64_t now)
+{
+	struct health health = s->health;
+
+	health_tick(&health, &s->params, now);
+	return health.penalty;
+}
+
 void checks_view(const struct checks *checks, const struct cfg_pool *pool,
 		 const struct cfg_backend *backend, struct checks_view *out)
 {
@@ -22,7 +31,7 @@ void checks_view(const struct checks *checks, const struct cfg_pool *pool,
 	out->health = &s->health;
 	out->via = s->asked ? check_via_name(s->asked->via) : NULL;
 	out->since_ms = now > s->health.since ? now - s->health.since : 0;
-	out->penalty = s->health.penalty;
+	out->penalty = penalty_now(s, now);
 }
 
 struct checks_status checks_status(const struct checks *checks)
