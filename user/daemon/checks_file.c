@@ -69,19 +69,34 @@ static json_t *checks_json(const struct checks *checks)
 			 "saved", (json_int_t)checks_now(), "backends", list);
 }
 
+/*
+ * Through stdio's buffer: jansson hands over each word by itself, and so many calls to
+ * the kernel would hold the loop up for seconds.
+ */
+static bool write_json(const json_t *json, const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	int rc;
+
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	rc = json_dumpf(json, file, JSON_COMPACT);
+	return !fclose(file) && !rc;
+}
+
 void checks_save(struct checks *checks)
 {
 	json_t *json = checks_json(checks);
 	char fresh[96], path[96];
-	int fd;
 
 	file_path(checks, ".new", fresh, sizeof(fresh));
 	file_path(checks, "", path, sizeof(path));
-	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (!json || fd < 0 || json_dumpfd(json, fd, JSON_COMPACT) || rename(fresh, path))
+	if (!json || !write_json(json, fresh) || rename(fresh, path))
 		log_warn("health would not outlive a restart: cannot write '%s': %m", path);
-	if (fd >= 0)
-		close(fd);
 	json_decref(json);
 }
 
