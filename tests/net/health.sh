@@ -96,3 +96,31 @@ stop_streams() {
 		[[ $allowed == *" $name "* ]] || fail "connections to $name failed"
 	done
 }
+
+# answers BACKEND STATUS [HEADER]: what its agent on port 8080 says from now on.
+answers() {
+	printf 'HTTP/1.0 %s\r\n%s\r\n' "$2" "${3:+$3$'\r\n'}" > "$RUN/$1-answer.new"
+	mv "$RUN/$1-answer.new" "$RUN/$1-answer"
+}
+
+start_agent() {
+	start "$1-agent" "$1" "$O/tests/net/hostile" file 8080 "$RUN/$1-answer"
+	wait_until 10 tcp_listens "$1" 8080 || fail "the agent does not listen on $1"
+}
+
+# Of all backends, beside what they serve; they are well.
+start_agents() {
+	local host
+
+	for host in b1 b2 b3; do
+		answers $host "200 OK"
+		start_agent $host
+	done
+}
+
+# slots: of b1, b2 and b3, on one line.
+slots() {
+	fl --json backend show web |
+		jq -r '[.. | objects | select(has("slots")) | {name, slots}] | sort_by(.name) |
+			map(.slots) | join(" ")'
+}
