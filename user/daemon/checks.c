@@ -25,23 +25,24 @@ uint64_t checks_now(void)
 	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
 }
 
-static int compare_subjects(const void *a, const void *b)
+/* key: the names of a pool and of a backend. */
+static int compare_names(const void *key, const void *element)
 {
-	const struct subject *x = a, *y = b;
-	int order = strcmp(x->pool, y->pool);
+	const char *const *names = key;
+	const struct subject *s = element;
+	int order = strcmp(names[0], s->pool);
 
-	return order ? order : strcmp(x->name, y->name);
+	return order ? order : strcmp(names[1], s->name);
 }
 
 struct subject *subject_find(const struct checks *checks, const char *pool,
 			     const char *name)
 {
-	struct subject key;
+	const char *const names[] = { pool, name };
 
-	snprintf(key.pool, sizeof(key.pool), "%s", pool);
-	snprintf(key.name, sizeof(key.name), "%s", name);
-	return checks->n_subjects ? bsearch(&key, checks->subjects, checks->n_subjects,
-					    sizeof(key), compare_subjects) : NULL;
+	return checks->n_subjects ? bsearch(names, checks->subjects, checks->n_subjects,
+					    sizeof(*checks->subjects), compare_names) :
+				    NULL;
 }
 
 static void params_of(const struct cfg_pool *pool, struct health_params *out)
