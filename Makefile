@@ -158,6 +158,8 @@ help:
 	@echo 'make bench      ns a packet, beside targets (OTHER=/pinned/program measures yours too)'
 	@echo '                BENCH=quick shows in half a minute that it works, not how fast'
 	@echo 'make bench-e2e  packets a second between veths, through the daemon'
+	@echo 'make bench-death   ms for which a dead backend is still sent to'
+	@echo 'make bench-health  CPU that 10,000 checks take, ms that tables take to follow'
 	@echo 'make lint       shellcheck and cppcheck, which are not among the packages installed'
 	@echo 'make install    PREFIX, DESTDIR, SBINDIR, MANDIR, DOCDIR, UNITDIR, BASHCOMPDIR are honoured'
 	@echo 'Variables: V=1 shows commands, SAN=1 builds with sanitizers, CLANG=clang-19 picks a compiler'
