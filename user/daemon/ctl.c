@@ -158,7 +158,7 @@ void client_answer(struct client *client, json_t *id, int rc,
 }
 
 /* It does not read: nobody keeps the daemon's memory that way. */
-#define WATCH_QUEUE_MAX (4 * 1024 * 1024)
+#define WATCH_QUEUE_MAX (1024 * 1024)
 
 static void client_tell(struct watcher *watcher, json_t *event)
 {
