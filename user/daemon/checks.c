@@ -15,6 +15,7 @@
 
 #define SAVE_MS 10000     /* how old the file may be, for want of news */
 #define SAVE_NEWS_MS 1000 /* how old at the most when there is news */
+#define SAVE_WAIT_MS 10   /* while tables change */
 
 uint64_t checks_now(void)
 {
@@ -298,6 +299,11 @@ static void on_save(uv_timer_t *timer)
 {
 	struct checks *checks = timer->data;
 
+	/* To write of 10,000 backends takes a tenth of a second: tables go first. */
+	if (checks->daemon->txns.active && checks_now() - checks->saved < SAVE_MS) {
+		uv_timer_start(timer, on_save, SAVE_WAIT_MS, 0);
+		return;
+	}
 	checks->unsaved = false;
 	checks->saved = checks_now();
 	if (checks->n_checked)
