@@ -98,13 +98,13 @@ void path_is_open(struct watched_pool *watched)
 	watched->path_problem[0] = '\0';
 }
 
-/* A daemon before this one may have left the program somewhere. */
+/* By this daemon; or, when it looks for the first time, by one before it. */
 static bool may_be_attached(const struct checks *checks)
 {
 	char path[192];
 
 	snprintf(path, sizeof(path), "%s/probe_counters", checks->daemon->dp.pin_dir);
-	return checks->probes || access(path, F_OK) == 0;
+	return checks->attaches || (!checks->looked && access(path, F_OK) == 0);
 }
 
 bool path_attach(struct checks *checks, const unsigned int *ifindexes, size_t n)
@@ -113,11 +113,13 @@ bool path_attach(struct checks *checks, const unsigned int *ifindexes, size_t n)
 	bool done;
 
 	if (!n && !may_be_attached(checks))
-		return true;
+		return checks->looked = true;
+	checks->looked = true;
 	done = open_probes(checks, &err) &&
 	       !probes_attach(checks->probes, ifindexes, n, &err);
 	snprintf(checks->attach_failed, sizeof(checks->attach_failed), "%s",
 		 done ? "" : err.text);
+	checks->attaches = n || !done;
 	return done || !n;
 }
 

@@ -87,6 +87,8 @@ struct checks {
 
 	/* Through the tunnel; NULL: nobody has wanted to. */
 	struct probes *probes;
+	bool looked;   /* for what a daemon before this one has attached */
+	bool attaches; /* ours is attached somewhere */
 	char attach_failed[512]; /* why it cannot be; "": it can */
 	uint64_t routes_rest;    /* not before then are routes looked at again */
 	uint64_t path_lost;      /* when the program was found to be gone */
