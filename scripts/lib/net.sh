@@ -66,7 +66,7 @@ stop() {
 
 	pid=$(cat "$RUN/$1.pid")
 	kill "-${2:-TERM}" "$pid"
-	wait_until 10 not_running "$1" || die "$1 (pid $pid) did not end"
+	wait_until 30 not_running "$1" || die "$1 (pid $pid) did not end"
 	rm -f "$RUN/$1.pid"
 }
 

@@ -19,12 +19,19 @@ wait_for() {
 		fail "$2 of $1 is '$(health_of "$1" "$2")', not '$3': $(health_of "$1" health_reason)"
 }
 
+# The table follows the word that they are up.
+all_serve() {
+	fl --json backend show web |
+		jq -e '[.. | objects | select(has("slots")) | .slots] | min > 0' > /dev/null
+}
+
 all_up() {
 	local host
 
 	for host in b1 b2 b3; do
 		wait_for $host effective up
 	done
+	wait_until 20 all_serve || fail "not all have slots"
 }
 
 status_of() {
