@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 
 #define HEADERS_MAX 80 /* of IPv4 with options and TCP, the longest */
+#define ROOM (64 * 1024 * 1024) /* for packets not read yet, and the kernel's part */
 #define TCP_FLAGS   13 /* where they are in its header */
 
 static void die(const char *what)
@@ -35,8 +36,11 @@ static int listen_to_all(void)
 		.sll_protocol = htons(ETH_P_ALL),
 	};
 	int fd = socket(AF_PACKET, SOCK_DGRAM, 0);
+	int room = ROOM;
 
-	if (fd < 0 || bind(fd, (struct sockaddr *)&all, sizeof(all)))
+	/* Before the first packet: on a busy machine we come late to read them. */
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) ||
+	    bind(fd, (struct sockaddr *)&all, sizeof(all)))
 		die("outers: packet socket");
 	return fd;
 }
