@@ -7,13 +7,6 @@
 
 POOL_KEYS="check: {type: http, via: direct, port: 80, interval: 300ms, timeout: 300ms}"
 
-is_another() {
-	local pid
-
-	pid=$(status_of checker_pid)
-	[ -n "$pid" ] && [ "$pid" != 0 ] && [ "$pid" != "$1" ]
-}
-
 results_reach() { [ "$(status_of check_results)" -ge "$1" ]; }
 
 results_go_on() {

@@ -10,17 +10,6 @@ table() {
 	fl --json vip show "$VIP4:80/tcp" | grep -o '"digest":"[0-9a-f]*"'
 }
 
-reloads() { grep -c "reloaded '" "$RUN/fairleadd.log" || true; }
-reloaded() { [ "$(reloads)" -gt "$1" ]; }
-
-reload() {
-	local n
-
-	n=$(reloads)
-	kill -HUP "$(cat "$RUN/fairleadd.pid")"
-	wait_until 20 reloaded "$n" || fail "no reload"
-}
-
 as_before() {
 	equal "$1: b1" up "$(health_of b1 effective)"
 	equal "$1: b3" down "$(health_of b3 effective)"

@@ -52,17 +52,6 @@ nobody_down() {
 	all_up
 }
 
-reloads() { grep -c "reloaded '" "$RUN/fairleadd.log" || true; }
-reloaded() { [ "$(reloads)" -gt "$1" ]; }
-
-reload() {
-	local n
-
-	n=$(reloads)
-	kill -HUP "$(cat "$RUN/fairleadd.pid")"
-	wait_until 20 reloaded "$n" || fail "no reload: $(tail -n 3 "$RUN/fairleadd.log")"
-}
-
 restart_killed() {
 	kill -KILL "$(cat "$RUN/fairleadd.pid")"
 	wait_until 10 not_running fairleadd || fail "fairleadd survives SIGKILL"

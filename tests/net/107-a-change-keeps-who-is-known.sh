@@ -7,17 +7,6 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/health.sh"
 
-reloads() { grep -c "reloaded '" "$RUN/fairleadd.log" || true; }
-reloaded() { [ "$(reloads)" -gt "$1" ]; }
-
-reload() {
-	local n
-
-	n=$(reloads)
-	kill -HUP "$(cat "$RUN/fairleadd.pid")"
-	wait_until 20 reloaded "$n" || fail "no reload: $(tail -n 3 "$RUN/fairleadd.log")"
-}
-
 # slots_of POOL: of its first backend.
 slots_of() { fl --json backend show "$1" | jq '.backends[0].slots'; }
 

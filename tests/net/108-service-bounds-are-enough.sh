@@ -17,13 +17,6 @@ start_bounded() {
 	wait_until 20 fairleadd_settled || fail "fairleadd does not answer"
 }
 
-is_another() {
-	local pid
-
-	pid=$(status_of checker_pid)
-	[ -n "$pid" ] && [ "$pid" != 0 ] && [ "$pid" != "$1" ]
-}
-
 POOL_KEYS="check: {type: icmp, interval: 300ms, timeout: 300ms}"
 scripts/topology up "$ID"
 backends $VIP4

@@ -6,31 +6,9 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/health.sh"
 
-reloads() { grep -c "reloaded '" "$RUN/fairleadd.log" || true; }
-reloaded() { [ "$(reloads)" -gt "$1" ]; }
-
-reload() {
-	local n
-
-	n=$(reloads)
-	kill -HUP "$(cat "$RUN/fairleadd.pid")"
-	wait_until 20 reloaded "$n" || fail "no reload: $(tail -n 3 "$RUN/fairleadd.log")"
-}
-
 rename() {
 	sed -i 's/name: b/name: renamed-/' "$RUN/fairlead.yaml"
 	reload
-}
-
-# through WHAT COMMAND...: streams go on after it, and none has failed.
-through() {
-	local what=$1
-
-	shift
-	"$@"
-	streams_go_on
-	equal "connections that failed through: $what" 0 "$(progress 4)"
-	echo "$what: none failed"
 }
 
 POOL_KEYS="check: {type: tcp, via: direct, port: 81, interval: 1h}

@@ -131,3 +131,34 @@ slots() {
 		jq -r '[.. | objects | select(has("slots")) | {name, slots}] | sort_by(.name) |
 			map(.slots) | join(" ")'
 }
+
+# Of fairlead-check: another one than that runs.
+is_another() {
+	local pid
+
+	pid=$(status_of checker_pid)
+	[ -n "$pid" ] && [ "$pid" != 0 ] && [ "$pid" != "$1" ]
+}
+
+reloads() { grep -c "reloaded '" "$RUN/fairleadd.log" || true; }
+reloaded() { [ "$(reloads)" -gt "$1" ]; }
+
+# The configuration file is read again, and taken.
+reload() {
+	local n
+
+	n=$(reloads)
+	kill -HUP "$(cat "$RUN/fairleadd.pid")"
+	wait_until 20 reloaded "$n" || fail "no reload: $(tail -n 3 "$RUN/fairleadd.log")"
+}
+
+# through WHAT COMMAND...: streams go on after it, and none has failed.
+through() {
+	local what=$1
+
+	shift
+	"$@"
+	streams_go_on
+	equal "connections that failed through: $what" 0 "$(progress 4)"
+	echo "$what: none failed"
+}

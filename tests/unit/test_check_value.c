@@ -90,12 +90,10 @@ static void whatever_is_asked_makes_a_difference(void **state)
 
 		assert_int_equal(check_copy(&a, &b), 0);
 		assert_int_equal(check_compare(&a, &b), 0);
-		assert_true(check_digest(&a) == check_digest(&b));
 		changes[i](&b);
 		order = check_compare(&a, &b);
 		assert_int_not_equal(order, 0);
 		assert_int_equal(check_compare(&b, &a) > 0, order < 0);
-		assert_true(check_digest(&a) != check_digest(&b));
 		check_clear(&b);
 	}
 	check_clear(&a);
@@ -111,7 +109,6 @@ static void rise_and_fall_are_not_asked(void **state)
 	b.rise = 9;
 	b.fall = 9;
 	assert_int_equal(check_compare(&a, &b), 0);
-	assert_true(check_digest(&a) == check_digest(&b));
 	check_clear(&a);
 	check_clear(&b);
 }

@@ -29,9 +29,7 @@ static void read_output(struct command *command)
 		command->n_output += n;
 	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
 		return;
-	watch_remove(&command->checker->watches, &command->watch);
-	close(command->watch.fd);
-	command->watch.fd = -1;
+	watch_close(&command->checker->watches, &command->watch);
 }
 
 static void on_output(struct watch *watch, uint32_t events)
@@ -81,10 +79,7 @@ static void command_over(struct command *command, int status)
 {
 	if (command->watch.fd >= 0)
 		read_output(command);
-	if (command->watch.fd >= 0) {
-		watch_remove(&command->checker->watches, &command->watch);
-		close(command->watch.fd);
-	}
+	watch_close(&command->checker->watches, &command->watch);
 	command->pid = 0;
 	if (command->task)
 		tell(command, status);

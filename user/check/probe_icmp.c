@@ -279,12 +279,8 @@ void pings_free(struct checker *checker)
 
 	if (!pings)
 		return;
-	watch_remove(&checker->watches, &pings->v4.watch);
-	watch_remove(&checker->watches, &pings->v6.watch);
-	if (pings->v4.watch.fd >= 0)
-		close(pings->v4.watch.fd);
-	if (pings->v6.watch.fd >= 0)
-		close(pings->v6.watch.fd);
+	watch_close(&checker->watches, &pings->v4.watch);
+	watch_close(&checker->watches, &pings->v6.watch);
 	free(pings);
 	checker->pings = NULL;
 }

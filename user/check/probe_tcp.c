@@ -130,9 +130,7 @@ static void tcp_stop(struct task *task)
 	task->run = NULL;
 	if (!run)
 		return;
-	watch_remove(&task->checker->watches, &run->watch);
-	if (run->watch.fd >= 0)
-		close(run->watch.fd);
+	watch_close(&task->checker->watches, &run->watch);
 	free(run);
 }
 

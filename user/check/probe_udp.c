@@ -89,9 +89,7 @@ static void udp_stop(struct task *task)
 	task->run = NULL;
 	if (!run)
 		return;
-	watch_remove(&task->checker->watches, &run->watch);
-	if (run->watch.fd >= 0)
-		close(run->watch.fd);
+	watch_close(&task->checker->watches, &run->watch);
 	free(run);
 }
 

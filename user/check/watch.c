@@ -81,3 +81,11 @@ void watch_remove(struct watches *watches, struct watch *watch)
 		if (watches->batch[i].data.ptr == watch)
 			watches->batch[i].data.ptr = NULL;
 }
+
+void watch_close(struct watches *watches, struct watch *watch)
+{
+	watch_remove(watches, watch);
+	if (watch->fd >= 0)
+		close(watch->fd);
+	watch->fd = -1;
+}

@@ -37,5 +37,7 @@ int watch_add(struct watches *watches, struct watch *watch, uint32_t events);
 int watch_change(struct watches *watches, struct watch *watch, uint32_t events);
 /* Is not called any more, also when it is ready already. The fd stays open. */
 void watch_remove(struct watches *watches, struct watch *watch);
+/* The same with the fd closed, and -1. One that is -1 already may be closed again. */
+void watch_close(struct watches *watches, struct watch *watch);
 
 #endif

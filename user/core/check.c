@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "check_fields.h"
-#include "fnv.h"
 #include "quote.h"
 
 #define DAY_MS (24 * 60 * 60 * 1000)
@@ -231,34 +230,6 @@ int check_compare(const struct check *a, const struct check *b)
 		if (!f->policy)
 			rc = compare_fields(a, b, f);
 	return rc ? rc : compare_args(a, b);
-}
-
-/* With its end, so that "a", "b" and "ab", "" differ. */
-static uint64_t digest_text(uint64_t hash, const char *text)
-{
-	hash = fnv64_byte(hash, text != NULL);
-	return text ? fnv64_byte(fnv64_text(hash, text), 0) : hash;
-}
-
-uint64_t check_digest(const struct check *check)
-{
-	uint64_t hash = fnv64_text(FNV64_OFFSET, check_kind_name(check->kind));
-
-	hash = digest_text(hash, check_via_name(check->via));
-	for (const struct check_field *f = check_fields; f->key; f++) {
-		if (f->policy)
-			continue;
-		/* By name, so that a member more does not change what is remembered. */
-		if (f->type == CHECK_STRING && check_string_const(check, f))
-			hash = digest_text(digest_text(hash, f->key),
-					   check_string_const(check, f));
-		else if (f->type != CHECK_STRING && check_number(check, f))
-			hash = fnv64_le32(digest_text(hash, f->key),
-					  check_number(check, f));
-	}
-	for (int i = 0; i < check->n_args; i++)
-		hash = digest_text(hash, check->args[i]);
-	return hash;
 }
 
 static int judge_http(const struct check *check, struct err *err)

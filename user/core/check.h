@@ -125,8 +125,6 @@ int check_copy(const struct check *from, struct check *to);
 int check_init(struct check *check, enum check_kind kind);
 /* Total order of all that is asked, rise and fall aside: equal ones run once. */
 int check_compare(const struct check *a, const struct check *b);
-/* FNV-1a 64 of the same: the key of what is remembered of it in a file. */
-uint64_t check_digest(const struct check *check);
 
 const char *check_kind_name(enum check_kind kind);
 const char *check_via_name(enum check_via via);

@@ -2,14 +2,12 @@
 #include "checks.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "checks_private.h"
-#include "core/cleanup.h"
 #include "dp/probe.h"
 #include "sys/log.h"
 
@@ -91,7 +89,7 @@ uint8_t subject_share(const struct subject *s)
 
 /* A subject as the configuration has it, of which nothing is known. */
 void subject_init(struct subject *s, const struct cfg_pool *pool,
-			 const struct cfg_backend *backend)
+		  const struct cfg_backend *backend)
 {
 	*s = (struct subject){
 		.addr = backend->addr,
@@ -296,7 +294,6 @@ static void on_tick(uv_timer_t *timer)
 
 	for (i = 0; i < checks->n_subjects; i++) {
 		struct subject *s = &checks->subjects[i];
-
 		enum health_state was = s->health.state;
 
 		if (time_counts(checks, s))
@@ -472,8 +469,8 @@ int checks_open(struct daemon *d, struct checks **out, struct err *err)
 	uv_timer_init(&d->loop, &checks->settle);
 	uv_timer_init(&d->loop, &checks->save);
 	uv_timer_init(&d->loop, &checks->routes);
-	checks->tick.data = checks->settle.data = checks->save.data = checks;
 	uv_timer_init(&d->loop, &checks->drained);
+	checks->tick.data = checks->settle.data = checks->save.data = checks;
 	checks->routes.data = checks->drained.data = checks;
 	path_watch(checks);
 	*out = checks;

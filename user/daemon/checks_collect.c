@@ -29,7 +29,6 @@ static void collect_pool(struct checks *checks, const struct checks *old,
 			 const struct cfg_pool *pool)
 {
 	struct watched_pool *watched = &checks->pools[checks->n_pools++];
-	uint64_t digest = pool->check.kind ? check_digest(&pool->check) : 0;
 	size_t i;
 
 	*watched = (struct watched_pool){
@@ -45,7 +44,6 @@ static void collect_pool(struct checks *checks, const struct checks *old,
 		struct subject *s = &checks->subjects[checks->n_subjects++], *before;
 
 		subject_init(s, pool, &pool->backends[i]);
-		s->digest = digest;
 		s->interval = pool->check.interval;
 		before = subject_find(old, s->pool, s->name);
 		if (before)

@@ -40,10 +40,9 @@ static json_t *subject_json(const struct subject *s)
 	const struct health *h = &s->health;
 	char address[ADDR_TEXT_MAX];
 
-	return json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:o, s:f, s:I, s:b, s:I, s:I, s:I, s:f, s:I}",
+	return json_pack("{s:o, s:o, s:s, s:I, s:I, s:o, s:f, s:I, s:b, s:I, s:I, s:I, s:f, s:I}",
 			 "pool", text_json(s->pool), "backend", text_json(s->name),
-			 "address", addr_format(&s->addr, address), "check",
-			 (json_int_t)s->digest, "state", (json_int_t)h->state, "since",
+			 "address", addr_format(&s->addr, address), "state", (json_int_t)h->state, "since",
 			 (json_int_t)h->since, "reason", text_json(h->reason), "penalty",
 			 h->penalty, "penalised", (json_int_t)h->penalised, "damped",
 			 h->damped, "climbs", (json_int_t)h->climbs, "climb",

@@ -19,7 +19,6 @@ struct subject {
 	uint32_t weight;
 	/* Its pool's, and only when that has a check */
 	bool checked;
-	uint64_t digest; /* of the check */
 	uint32_t interval; /* ms, of the check */
 	struct health_params params;
 	struct health health;
@@ -77,7 +76,7 @@ struct checks {
 	size_t n_subjects, n_checked;
 	struct watched_pool *pools;
 	size_t n_pools;
-	/* By probe, compare_probes(); each is at its place, too. */
+	/* Sorted, compare_asked(); each is at its place, too. */
 	struct asked **asked;
 	size_t n_asked;
 	struct subject **askers;
@@ -145,9 +144,9 @@ struct path {
 	unsigned int ifindex; /* by which they leave */
 };
 
-/* Also keeps, and logs once, why it is not the tunnel. vip NULL: it has none. */
 /* Of the packets of a check; 0: none that a VIP could take. */
 uint8_t path_protocol(enum check_kind kind);
+/* Also keeps, and logs once, why it is not the tunnel. vip NULL: it has none. */
 void path_choose(struct checks *checks, const struct cfg *cfg,
 		 const struct cfg_pool *pool, const struct cfg_vip *vip, struct path *out);
 /* The probes' program is there, and nowhere else; false: from now on none goes through. */

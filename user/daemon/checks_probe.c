@@ -301,19 +301,18 @@ static void retire(struct checks *checks, struct asked **list, size_t n)
 static void link_askers(struct checks *checks, const struct want *wants, size_t n,
 			struct asked **list)
 {
-	size_t i, at = 0;
+	struct asked *asked = NULL;
+	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if (i && compare_wants(&wants[i - 1], &wants[i]))
-			at++;
-		else if (i)
-			list[at]->n++;
-		if (!i || compare_wants(&wants[i - 1], &wants[i])) {
-			list[at]->subjects = &checks->askers[i];
-			list[at]->n = 1;
+		if (!asked || compare_wants(&wants[i - 1], &wants[i])) {
+			asked = *list++;
+			asked->subjects = &checks->askers[i];
+			asked->n = 0;
 		}
+		asked->n++;
 		checks->askers[i] = wants[i].subject;
-		wants[i].subject->asked = list[at];
+		wants[i].subject->asked = asked;
 	}
 }
 
