@@ -131,102 +131,102 @@ static struct outcome answer(const char *line, const char *reply)
 	return fairlead("%s --socket %s", line, f.path);
 }
 
+static const struct {
+	const char *line, *reply, *out;
+} printed[] = {
+	{ "-o vip show", FAKE_OK("{\"vips\": [" VIP "]}"),
+	  "address 203.0.113.10:443/tcp pool web encap ipip "
+	  "algorithm maglev table_size 65537 digest 0123456789abcdef backends 3 "
+	  "packets 7 bytes 8 new_flows 9 drops 0 hash source "
+	  "unremembered 5 quic_unknown 6 backends_up 2 panic false "
+	  "quorum_lost true\n" },
+	{ "vip show", FAKE_OK("{\"vips\": []}"), "" },
+	{ "-j vip show", FAKE_OK("{\"vips\": [], \"later\": 1}"),
+	  "{\"vips\":[]}\n" },
+	{ "-o backend show",
+	  FAKE_OK("{\"backends\": [" BACKEND("\"draining\"",
+					     "\"no route\"") "]}"),
+	  "pool - name web-1 address 10.1.0.11 weight 2 encap ipip "
+	  "state draining slots 4 packets 0 bytes 0 new_flows 0 "
+	  "effective down share 0 health down health_s 61 penalty 12.500 "
+	  "via vip next_hop - problem \"no route\" why check "
+	  "health_reason \"connect: timed out\"\n" },
+	{ "-o backend show", FAKE_OK("{\"backends\": [" LEFT "]}"),
+	  "pool - name 10.1.0.9 address 10.1.0.9 weight 0 encap ipip "
+	  "state draining slots 0 packets 0 bytes 0 new_flows 0 "
+	  "effective - share - health - health_s - penalty - via - "
+	  "next_hop - problem - why - health_reason -\n" },
+	{ "show counters", FAKE_OK(COUNTERS),
+	  "passed         1\n"
+	  "sent_tx        2\n"
+	  "sent_redirect  3\n"
+	  "\n"
+	  "drops\n"
+	  "reason   packets  bytes\n"
+	  "too_big        4   6000\n"
+	  "\n"
+	  "events\n"
+	  "event         count\n"
+	  "backend_down      2\n"
+	  "\n"
+	  "probes\n"
+	  "probes  packets\n"
+	  "sent          9\n" },
+	{ "-o show counters --all", FAKE_OK(COUNTERS),
+	  "passed 1 sent_tx 2 sent_redirect 3\n"
+	  "reason fragment packets 0 bytes 0\n"
+	  "reason too_big packets 4 bytes 6000\n"
+	  "event backend_up count 0\n"
+	  "event backend_down count 2\n"
+	  "probes sent packets 9\n" },
+	{ "show counters -j", FAKE_OK(COUNTERS),
+	  "{\"passed\":1,\"sent_tx\":2,\"sent_redirect\":3,\"drops\":["
+	  "{\"reason\":\"fragment\",\"packets\":0,\"bytes\":0},"
+	  "{\"reason\":\"too_big\",\"packets\":4,\"bytes\":6000}],"
+	  "\"events\":[{\"event\":\"backend_up\",\"count\":0},"
+	  "{\"event\":\"backend_down\",\"count\":2}],"
+	  "\"probes\":[{\"probes\":\"sent\",\"packets\":9}],"
+	  "\"vips\":[],\"backends\":[]}\n" },
+	{ "-o show status", FAKE_OK(STATUS),
+	  "version 0.1.0 instance main pid 1 uptime_s 2 "
+	  "config_file /etc/fairlead.yaml unsaved_changes false "
+	  "interface eth0 attach native conntrack sets flows_per_cpu 3 "
+	  "cpus 2 flow_memory_mib 1.500 vips 1 "
+	  "pools 1 tables 1 backends 3 backends_draining 0 "
+	  "backends_unresolved 0 checked_backends 3 checks 2 "
+	  "checker_pid 7 checker_restarts 1 check_results 40 "
+	  "state_changes 5 changes_applied 1 changes_failed 0 "
+	  "map_writes 9 last_plan_ms 0.250 last_build_ms 1.500 "
+	  "last_commit_ms 12.000 last_error -\n" },
+	{ "apply /dev/null",
+	  FAKE_OK("{\"changes\": {\"vips\": 1, \"note\": \"x\", "
+		  "\"more\": [1, 2]}}"),
+	  "vips  1\n"
+	  "note  x\n"
+	  "more  [1,2]\n" },
+	{ "apply --dry-run /dev/null",
+	  FAKE_OK("{\"changes\": {\"vips_added\": 1}, \"vips\": ["
+		  PREVIEW("unchanged", "0") ", " PREVIEW("changed", "2.5")
+		  "]}"),
+	  "changes\n"
+	  "vips_added  1\n"
+	  "\n"
+	  "vips\n"
+	  "address           change   slots  moved  moved_percent  flows  "
+	  "flows_on_moved\n"
+	  "192.0.2.1:80/tcp  changed  65537   1638          2.500     10  "
+	  "             1\n" },
+};
+
 static void answers_are_printed_as_asked_for(void **state)
 {
-	static const struct {
-		const char *line, *reply, *out;
-	} rows[] = {
-		{ "-o vip show", FAKE_OK("{\"vips\": [" VIP "]}"),
-		  "address 203.0.113.10:443/tcp pool web encap ipip "
-		  "algorithm maglev table_size 65537 digest 0123456789abcdef backends 3 "
-		  "packets 7 bytes 8 new_flows 9 drops 0 hash source "
-		  "unremembered 5 quic_unknown 6 backends_up 2 panic false "
-		  "quorum_lost true\n" },
-		{ "vip show", FAKE_OK("{\"vips\": []}"), "" },
-		{ "-j vip show", FAKE_OK("{\"vips\": [], \"later\": 1}"),
-		  "{\"vips\":[]}\n" },
-		{ "-o backend show",
-		  FAKE_OK("{\"backends\": [" BACKEND("\"draining\"",
-						     "\"no route\"") "]}"),
-		  "pool - name web-1 address 10.1.0.11 weight 2 encap ipip "
-		  "state draining slots 4 packets 0 bytes 0 new_flows 0 "
-		  "effective down share 0 health down health_s 61 penalty 12.500 "
-		  "via vip next_hop - problem \"no route\" why check "
-		  "health_reason \"connect: timed out\"\n" },
-		{ "-o backend show", FAKE_OK("{\"backends\": [" LEFT "]}"),
-		  "pool - name 10.1.0.9 address 10.1.0.9 weight 0 encap ipip "
-		  "state draining slots 0 packets 0 bytes 0 new_flows 0 "
-		  "effective - share - health - health_s - penalty - via - "
-		  "next_hop - problem - why - health_reason -\n" },
-		{ "show counters", FAKE_OK(COUNTERS),
-		  "passed         1\n"
-		  "sent_tx        2\n"
-		  "sent_redirect  3\n"
-		  "\n"
-		  "drops\n"
-		  "reason   packets  bytes\n"
-		  "too_big        4   6000\n"
-		  "\n"
-		  "events\n"
-		  "event         count\n"
-		  "backend_down      2\n"
-		  "\n"
-		  "probes\n"
-		  "probes  packets\n"
-		  "sent          9\n" },
-		{ "-o show counters --all", FAKE_OK(COUNTERS),
-		  "passed 1 sent_tx 2 sent_redirect 3\n"
-		  "reason fragment packets 0 bytes 0\n"
-		  "reason too_big packets 4 bytes 6000\n"
-		  "event backend_up count 0\n"
-		  "event backend_down count 2\n"
-		  "probes sent packets 9\n" },
-		{ "show counters -j", FAKE_OK(COUNTERS),
-		  "{\"passed\":1,\"sent_tx\":2,\"sent_redirect\":3,\"drops\":["
-		  "{\"reason\":\"fragment\",\"packets\":0,\"bytes\":0},"
-		  "{\"reason\":\"too_big\",\"packets\":4,\"bytes\":6000}],"
-		  "\"events\":[{\"event\":\"backend_up\",\"count\":0},"
-		  "{\"event\":\"backend_down\",\"count\":2}],"
-		  "\"probes\":[{\"probes\":\"sent\",\"packets\":9}],"
-		  "\"vips\":[],\"backends\":[]}\n" },
-		{ "-o show status", FAKE_OK(STATUS),
-		  "version 0.1.0 instance main pid 1 uptime_s 2 "
-		  "config_file /etc/fairlead.yaml unsaved_changes false "
-		  "interface eth0 attach native conntrack sets flows_per_cpu 3 "
-		  "cpus 2 flow_memory_mib 1.500 vips 1 "
-		  "pools 1 tables 1 backends 3 backends_draining 0 "
-		  "backends_unresolved 0 checked_backends 3 checks 2 "
-		  "checker_pid 7 checker_restarts 1 check_results 40 "
-		  "state_changes 5 changes_applied 1 changes_failed 0 "
-		  "map_writes 9 last_plan_ms 0.250 last_build_ms 1.500 "
-		  "last_commit_ms 12.000 last_error -\n" },
-		{ "apply /dev/null",
-		  FAKE_OK("{\"changes\": {\"vips\": 1, \"note\": \"x\", "
-			  "\"more\": [1, 2]}}"),
-		  "vips  1\n"
-		  "note  x\n"
-		  "more  [1,2]\n" },
-		{ "apply --dry-run /dev/null",
-		  FAKE_OK("{\"changes\": {\"vips_added\": 1}, \"vips\": ["
-			  PREVIEW("unchanged", "0") ", " PREVIEW("changed", "2.5")
-			  "]}"),
-		  "changes\n"
-		  "vips_added  1\n"
-		  "\n"
-		  "vips\n"
-		  "address           change   slots  moved  moved_percent  flows  "
-		  "flows_on_moved\n"
-		  "192.0.2.1:80/tcp  changed  65537   1638          2.500     10  "
-		  "             1\n" },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < N(rows); i++) {
+	for (size_t i = 0; i < N(printed); i++) {
 		_cleanup_outcome_ struct outcome o =
-			answer(rows[i].line, rows[i].reply);
+			answer(printed[i].line, printed[i].reply);
 
 		assert_string_equal(o.err, "");
-		assert_string_equal(o.out, rows[i].out);
+		assert_string_equal(o.out, printed[i].out);
 		assert_int_equal(o.status, EXIT_OK);
 	}
 }
