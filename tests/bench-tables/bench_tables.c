@@ -127,6 +127,7 @@ int main(int argc, char **argv)
 	json_object_set_new(root, "algorithms", bench_algorithms());
 	json_object_set_new(root, "disruption", bench_disruption());
 	json_object_set_new(root, "overlay", bench_overlay());
+	json_object_set_new(root, "climb", bench_climb());
 	json_object_set_new(root, "identical", json_boolean(identical));
 	if (argc == 2 && json_dump_file(root, argv[1], JSON_INDENT(2))) {
 		fprintf(stderr, "bench-tables: cannot write '%s'\n", argv[1]);

@@ -51,5 +51,6 @@ json_t *bench_maglev(bool *identical);
 json_t *bench_algorithms(void);
 json_t *bench_disruption(void);
 json_t *bench_overlay(void);
+json_t *bench_climb(void);
 
 #endif

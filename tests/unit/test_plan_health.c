@@ -96,7 +96,7 @@ static void count(const struct plan *plan, unsigned int slots[8])
 
 	memset(slots, 0, 8 * sizeof(*slots));
 	assert_int_equal(plan->n_tables, 1);
-	assert_int_equal(plan_table_lines(table, &lines, &n, NULL), 0);
+	assert_int_equal(plan_table_lines(table, NULL, &lines, &n, NULL), 0);
 	for (i = 0; i < table->params.size; i++) {
 		uint16_t id = lines[1 + i / 32].ids[i % 32];
 
@@ -129,9 +129,9 @@ static void slots_of_a_dead_backend_are_lent_and_given_back(void **state)
 	for (i = 0; i < all->n_backends; i++)
 		if ((ntohl(all->backends[i].ident.addr.v4.s_addr) & 0xff) == 2)
 			dead = all->backends[i].id;
-	assert_int_equal(plan_table_lines(&all->tables[0], &before, &n, NULL), 0);
-	assert_int_equal(plan_table_lines(&two->tables[0], &meanwhile, &n, NULL), 0);
-	assert_int_equal(plan_table_lines(&again->tables[0], &after, &n, NULL), 0);
+	assert_int_equal(plan_table_lines(&all->tables[0], NULL, &before, &n, NULL), 0);
+	assert_int_equal(plan_table_lines(&two->tables[0], NULL, &meanwhile, &n, NULL), 0);
+	assert_int_equal(plan_table_lines(&again->tables[0], NULL, &after, &n, NULL), 0);
 	assert_memory_equal(before, after, n * sizeof(*before));
 	for (i = 0; i < 251; i++) {
 		uint16_t owner = before[1 + i / 32].ids[i % 32];

@@ -19,7 +19,7 @@ static void table_lines_hold_the_built_slots_as_backend_ids(void **state)
 	size_t n, i;
 
 	(void)state;
-	assert_int_equal(plan_table_lines(&table, &lines, &n, NULL), 0);
+	assert_int_equal(plan_table_lines(&table, NULL, &lines, &n, NULL), 0);
 	assert_int_equal(n, 1 + 8);
 	assert_int_equal(table_build(&params, set, 3, slots, NULL), 0);
 	for (i = 0; i < 251; i++) {
@@ -49,7 +49,7 @@ static void table_of_nobody_has_only_empty_slots(void **state)
 	for (table.n_members = 0; table.n_members < 2; table.n_members++) {
 		_cleanup_free_ struct table_line *lines = NULL;
 
-		assert_int_equal(plan_table_lines(&table, &lines, &n, NULL), 0);
+		assert_int_equal(plan_table_lines(&table, NULL, &lines, &n, NULL), 0);
 		memcpy(&header, lines, sizeof(header));
 		assert_int_equal(header.size, 509);
 		assert_int_equal(header.n_live, 0);

@@ -398,14 +398,20 @@ static void equal_shares_are_as_even_as_full_ones(void **state)
 	struct table_params params = { TABLE_MAGLEV, 65537, 0, 0 };
 	_cleanup_free_ uint16_t *slots = malloc(65537 * sizeof(*slots));
 	struct fixture *f = *state;
-	uint32_t counts[10];
+	uint32_t counts[20];
 
-	set_fill(&f->set, &f->random, 10, WEIGHTS_EQUAL);
-	for (size_t i = 0; i < sizeof(shares); i++) {
-		memset(f->shares, shares[i], sizeof(f->shares));
-		assert_int_equal(table_build_health(&params, f->set.backends, 10,
-						    f->shares, slots, NULL, NULL), 0);
-		table_count_slots(slots, 65537, 10, counts);
+	set_fill(&f->set, &f->random, 20, WEIGHTS_EQUAL);
+	for (size_t i = 0; i < 2 * sizeof(shares); i++) {
+		/* Ten of ten, and ten of twenty: laid over a table of those ten. */
+		bool rebuilt = i % 2;
+
+		memset(f->shares, 0, sizeof(f->shares));
+		memset(f->shares, shares[i / 2], 10);
+		assert_int_equal(table_build_health(&params, f->set.backends,
+						    rebuilt ? 20 : 10, f->shares, slots,
+						    NULL, NULL),
+				 rebuilt ? TABLE_REBUILD : TABLE_OVERLAID);
+		table_count_slots(slots, 65537, 20, counts);
 		for (size_t b = 0; b < 10; b++)
 			assert_in_range(counts[b], 6554 * 92 / 100, 6554 * 108 / 100);
 	}

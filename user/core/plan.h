@@ -178,11 +178,14 @@ int plan_table_compare(const struct plan_table *a, const struct plan_table *b);
 /* True when both are known to have the same members and parameters. */
 bool plan_table_same(const struct plan_table *a, const struct plan_table *b);
 
+struct table_kept;
+
 /*
  * The content of a table's map: a struct table_header, then the lines. The
- * caller frees *lines. Errors of table_build().
+ * caller frees *lines. kept (NULL: nothing is) makes it quick when only shares
+ * have changed. Errors of table_build().
  */
-int plan_table_lines(const struct plan_table *table, struct table_line **lines,
-		     size_t *n_lines, struct err *err);
+int plan_table_lines(const struct plan_table *table, struct table_kept *kept,
+		     struct table_line **lines, size_t *n_lines, struct err *err);
 
 #endif

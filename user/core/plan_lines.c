@@ -5,10 +5,10 @@
 
 #include "cleanup.h"
 #include "plan.h"
-#include "table_overlay.h"
+#include "table_kept.h"
 
-static int build_slots(const struct plan_table *table, uint16_t *slots,
-		       struct err *err)
+static int build_slots(const struct plan_table *table, struct table_kept *kept,
+		       uint16_t *slots, struct err *err)
 {
 	size_t n = table->n_members, i;
 	_cleanup_free_ struct table_backend *set = calloc(n + 1, sizeof(*set));
@@ -23,7 +23,7 @@ static int build_slots(const struct plan_table *table, uint16_t *slots,
 		shares[i] = table->members[i].share;
 	}
 
-	rc = n ? table_build_health(&table->params, set, n, shares, slots, NULL, err) :
+	rc = n ? table_kept_build(kept, &table->params, set, n, shares, slots, NULL, err) :
 		 TABLE_ALL_DOWN;
 	if (rc == TABLE_ALL_DOWN)
 		for (i = 0; i < table->params.size; i++)
@@ -48,8 +48,8 @@ static uint32_t fill_lines(const struct plan_table *table, const uint16_t *slots
 	return n_live;
 }
 
-int plan_table_lines(const struct plan_table *table, struct table_line **lines,
-		     size_t *n_lines, struct err *err)
+int plan_table_lines(const struct plan_table *table, struct table_kept *kept,
+		     struct table_line **lines, size_t *n_lines, struct err *err)
 {
 	size_t n = 1 + (table->params.size + TABLE_LINE_SLOTS - 1) / TABLE_LINE_SLOTS;
 	_cleanup_free_ uint16_t *slots = calloc(table->params.size, sizeof(*slots));
@@ -61,7 +61,7 @@ int plan_table_lines(const struct plan_table *table, struct table_line **lines,
 	if (!slots || !live || !out)
 		return err_set(err, -ENOMEM, "out of memory");
 
-	rc = build_slots(table, slots, err);
+	rc = build_slots(table, kept, slots, err);
 	if (rc)
 		return rc;
 

@@ -14,6 +14,7 @@ struct table_overlay {
 	size_t n;
 	struct table_backend *set;
 	char *names;     /* what set[].name point into */
+	size_t name_bytes;
 	uint64_t *hashes; /* of these, for which slots a share is */
 	uint16_t *base;
 	uint32_t *owned; /* per backend: slots in base */
@@ -21,6 +22,8 @@ struct table_overlay {
 	uint16_t **spares;
 	/* per slot: the stand-in, for algorithms that tell them all at once */
 	uint16_t *second;
+	bool spareless; /* whoever has to borrow does so by rehash alone */
+	size_t n_built; /* tables, since the last answer */
 };
 
 void table_overlay_free(struct table_overlay **overlay)
@@ -54,6 +57,7 @@ static int copy_set(struct table_overlay *o, const struct table_backend *set)
 
 	for (size_t i = 0; i < o->n; i++)
 		bytes += strlen(set[i].name) + 1;
+	o->name_bytes = bytes;
 	o->names = malloc(bytes);
 	if (!o->names)
 		return -ENOMEM;
@@ -107,9 +111,39 @@ int table_overlay_new(const struct table_params *params,
 		ret = table_build(params, set, n, o->base, err);
 	if (ret)
 		return ret;
+	o->n_built = !base;
 	table_count_slots(o->base, params->size, n, o->owned);
 	*out = TAKE_PTR(o);
 	return 0;
+}
+
+static bool params_equal(const struct table_params *a, const struct table_params *b)
+{
+	return a->algorithm == b->algorithm && a->size == b->size &&
+	       a->slack_percent == b->slack_percent && a->ring_points == b->ring_points;
+}
+
+bool table_overlay_is_of(const struct table_overlay *o, const struct table_params *params,
+			 const struct table_backend *set, size_t n)
+{
+	if (o->n != n || !params_equal(&o->params, params))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (o->set[i].weight != set[i].weight ||
+		    strcmp(o->set[i].name, set[i].name))
+			return false;
+	return true;
+}
+
+size_t table_overlay_bytes(const struct table_overlay *o)
+{
+	size_t slots = o->params.size * (o->second ? 2u : 1u);
+	size_t each = sizeof(*o->set) + sizeof(*o->hashes) + sizeof(*o->owned) +
+		      sizeof(*o->spares);
+
+	for (size_t i = 0; i < o->n; i++)
+		slots += o->spares[i] ? o->owned[i] : 0;
+	return sizeof(*o) + o->n * each + o->name_bytes + slots * sizeof(*o->base);
 }
 
 /* Who owns the slots of x in the table built without x. */
@@ -130,6 +164,7 @@ static int find_spares(struct table_overlay *o, uint16_t x, struct err *err)
 	o->set[x].weight = weight;
 	if (ret)
 		return ret;
+	o->n_built++;
 
 	for (uint32_t slot = 0; slot < o->params.size; slot++)
 		if (o->base[slot] == x)
@@ -247,7 +282,12 @@ static void overlay(const struct table_overlay *o, const uint8_t *shares,
 			slots[slot] = owner;
 			continue;
 		}
-		spare = o->second ? o->second[slot] : o->spares[owner][seen[owner]++];
+		if (o->spareless)
+			spare = TABLE_NONE;
+		else if (o->second)
+			spare = o->second[slot];
+		else
+			spare = o->spares[owner][seen[owner]++];
 		slots[slot] = stand_in(lay, slot, spare);
 	}
 }
@@ -261,16 +301,18 @@ static int find_second(struct table_overlay *o, struct err *err)
 		return err_set(err, -ENOMEM, "no memory for the spares of %u slots",
 			       o->params.size);
 	ret = table_build_second(&o->params, o->set, o->n, second, err);
-	if (!ret)
-		o->second = TAKE_PTR(second);
-	return ret;
+	if (ret)
+		return ret;
+	o->second = TAKE_PTR(second);
+	o->n_built++;
+	return 0;
 }
 
 /* Whoever lends slots has spares, when this returns 0. */
 static int find_all_spares(struct table_overlay *o, const uint8_t *shares,
 			   struct err *err)
 {
-	for (size_t i = 0; i < o->n && !o->second; i++) {
+	for (size_t i = 0; i < o->n && !o->second && !o->spareless; i++) {
 		int ret;
 
 		if (shares[i] >= TABLE_SHARE_FULL || !o->owned[i] || o->spares[i])
@@ -310,29 +352,54 @@ int table_overlay_apply(struct table_overlay *o, const uint8_t *shares,
 		if (ret)
 			return ret;
 	}
+	found.n_built = o->n_built;
+	o->n_built = 0;
 	if (report)
 		*report = found;
 	return result;
 }
 
 /* The table of those that are up, with the part shares laid over it. */
-static int rebuild(const struct table_params *params,
-		   const struct table_backend *set, size_t n,
-		   const uint8_t *shares, uint16_t *slots, struct err *err)
+static int rebuild(const struct table_overlay *o, const uint8_t *shares, uint16_t *slots,
+		   size_t *n_built, struct err *err)
 {
-	_cleanup_table_overlay_ struct table_overlay *o = NULL;
-	_cleanup_free_ struct table_backend *left = calloc(n, sizeof(*left));
+	struct table_overlay_report report = { 0 };
+	_cleanup_table_overlay_ struct table_overlay *up = NULL;
+	_cleanup_free_ struct table_backend *left = calloc(o->n, sizeof(*left));
 	int ret;
 
 	if (!left)
-		return err_set(err, -ENOMEM, "no memory for %zu backends", n);
-	for (size_t i = 0; i < n; i++) {
-		left[i] = set[i];
+		return err_set(err, -ENOMEM, "no memory for %zu backends", o->n);
+	for (size_t i = 0; i < o->n; i++) {
+		left[i] = o->set[i];
 		if (!shares[i])
 			left[i].weight = 0;
 	}
-	ret = table_overlay_new(params, left, n, NULL, &o, err);
-	return ret ? ret : table_overlay_apply(o, shares, slots, NULL, err);
+	ret = table_overlay_new(&o->params, left, o->n, NULL, &up, err);
+	if (ret)
+		return ret;
+	up->spareless = true;
+	ret = table_overlay_apply(up, shares, slots, &report, err);
+	*n_built += report.n_built;
+	return ret;
+}
+
+int table_overlay_health(struct table_overlay *o, const uint8_t *shares, uint16_t *slots,
+			 struct table_overlay_report *report, struct err *err)
+{
+	struct table_overlay_report found;
+	int ret, result = table_overlay_apply(o, shares, slots, &found, err);
+
+	if (result < 0)
+		return result;
+	if (result == TABLE_REBUILD) {
+		ret = rebuild(o, shares, slots, &found.n_built, err);
+		if (ret)
+			return ret;
+	}
+	if (report)
+		*report = found;
+	return result;
 }
 
 int table_build_health(const struct table_params *params,
@@ -341,17 +408,9 @@ int table_build_health(const struct table_params *params,
 		       struct table_overlay_report *report, struct err *err)
 {
 	_cleanup_table_overlay_ struct table_overlay *o = NULL;
-	int ret;
+	int ret = table_overlay_new(params, set, n, NULL, &o, err);
 
-	ret = table_overlay_new(params, set, n, NULL, &o, err);
-	if (ret)
-		return ret;
-	ret = table_overlay_apply(o, shares, slots, report, err);
-	if (ret != TABLE_REBUILD)
-		return ret;
-
-	ret = rebuild(params, set, n, shares, slots, err);
-	return ret ? ret : TABLE_REBUILD;
+	return ret ? ret : table_overlay_health(o, shares, slots, report, err);
 }
 
 void table_shares_of(const bool *up, size_t n, uint8_t *shares)

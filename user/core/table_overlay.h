@@ -30,10 +30,15 @@
  *
  * Finding the spares of x takes one build, or two builds those of all for ring and
  * rendezvous; they are kept, size / n of them, so that the next flap of x costs a
- * pass over the slots. One backend down is always overlaid. With two or more the overlay gives way to a rebuild on the
- * up set when above 15 % of the backends are down, or when those that are down
- * own above half of the slots; part shares are then laid over that table. Only
- * share 0 counts as down here: part shares never ask for a rebuild.
+ * pass over the slots (table_kept.h keeps them between publications).
+ *
+ * One backend down is always overlaid. With two or more the overlay gives way to a
+ * rebuild on the up set when above 15 % of the backends are down, or when those that
+ * are down own above half of the slots; part shares are then laid over that table.
+ * There is no spare in that search: a table of those that are up right now is seldom
+ * asked for twice, so what takes a build for each that lends could not be kept; the
+ * rehashes alone lend as evenly. Only share 0 counts as down here: part shares never
+ * ask for a rebuild.
  */
 
 #include "table.h"
@@ -58,6 +63,7 @@ struct table_overlay_report {
 	size_t n_weighted; /* backends that can own a slot */
 	size_t n_down;     /* of these */
 	uint32_t moved;    /* slots of those that are down */
+	size_t n_built;    /* tables that had to be built for this answer */
 };
 
 struct table_overlay;
@@ -77,6 +83,13 @@ void table_overlay_free(struct table_overlay **overlay);
 /* The base table; lives as long as the overlay. */
 const uint16_t *table_overlay_base(const struct table_overlay *overlay);
 
+/* Of just these parameters and this set, in this order. */
+bool table_overlay_is_of(const struct table_overlay *overlay,
+			 const struct table_params *params,
+			 const struct table_backend *set, size_t n);
+/* Memory that it takes, about, with the spares that it has so far. */
+size_t table_overlay_bytes(const struct table_overlay *overlay);
+
 /*
  * Fill slots[0..size) for shares[0..n). Returns enum table_overlay_result or a
  * negative errno; *report (may be NULL) is written unless it fails. Keeps new
@@ -87,9 +100,14 @@ int table_overlay_apply(struct table_overlay *overlay, const uint8_t *shares,
 			struct err *err);
 
 /*
- * The same in one call for callers that keep nothing, and with the rebuild
- * done: slots are filled unless the result is negative or TABLE_ALL_DOWN.
+ * The same with the rebuild done: slots are filled unless the result is negative
+ * or TABLE_ALL_DOWN.
  */
+int table_overlay_health(struct table_overlay *overlay, const uint8_t *shares,
+			 uint16_t *slots, struct table_overlay_report *report,
+			 struct err *err);
+
+/* That in one call for callers that keep nothing. */
 int table_build_health(const struct table_params *params,
 		       const struct table_backend *set, size_t n,
 		       const uint8_t *shares, uint16_t *slots,

@@ -48,7 +48,7 @@ static int compare_tables(const struct kernel *k, const struct plan_table *to,
 	_cleanup_free_ struct table_line *new = NULL;
 	uint32_t slot;
 	size_t n;
-	int rc = plan_table_lines(to, &new, &n, err);
+	int rc = plan_table_lines(to, k->kept_tables, &new, &n, err);
 
 	if (rc)
 		return rc;

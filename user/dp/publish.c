@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/cleanup.h"
+#include "core/table_kept.h"
 #include "publish_acls.h"
 #include "publish_previous.h"
 #include "publish_quic.h"
@@ -17,6 +18,7 @@
 
 #define IDS 65536
 #define BUILDERS_MAX 15 /* threads beside the one that asks */
+#define KEPT_TABLE_BYTES (64u << 20) /* some 200 of the default size */
 
 static int out_of_memory(struct err *err)
 {
@@ -29,9 +31,11 @@ int kernel_init(struct kernel *k, struct err *err)
 
 	k->table = calloc(IDS, sizeof(*k->table));
 	k->backend = calloc(IDS, sizeof(*k->backend));
-	if (!k->table || !k->backend) {
+	k->kept_tables = table_kept_new(KEPT_TABLE_BYTES);
+	if (!k->table || !k->backend || !k->kept_tables) {
 		cleanup_free(&k->table);
 		cleanup_free(&k->backend);
+		table_kept_free(&k->kept_tables);
 		return out_of_memory(err);
 	}
 	for (i = 0; i < IDS; i++)
@@ -47,6 +51,7 @@ void kernel_release(struct kernel *k)
 		cleanup_close(&k->table[i].fd);
 	cleanup_free(&k->table);
 	cleanup_free(&k->backend);
+	table_kept_free(&k->kept_tables);
 	vip_sets_unmap(&k->vip_sets);
 }
 
@@ -184,13 +189,14 @@ static int clear_new_counters(struct kernel *k, const struct plan *from,
 	return 0;
 }
 
-static int build_table(const struct plan_table *table, const struct kernel_table *old,
-		       const bool *gone, struct kernel_table *out, struct err *err)
+static int build_table(const struct plan_table *table, struct table_kept *kept,
+		       const struct kernel_table *old, const bool *gone,
+		       struct kernel_table *out, struct err *err)
 {
 	_cleanup_free_ struct table_line *lines = NULL;
 	struct table_header header;
 	size_t n;
-	int rc = plan_table_lines(table, &lines, &n, err);
+	int rc = plan_table_lines(table, kept, &lines, &n, err);
 
 	if (rc)
 		return rc;
@@ -253,8 +259,9 @@ static void *builder_run(void *context)
 		old = plan_find_table(p->from, table->id);
 		if (atomic_load(&b->rc) || (old && plan_table_same(old, table)))
 			continue;
-		rc = build_table(table, &b->kernel->table[table->id], p->gone,
-				 &p->built[i], &err);
+		rc = build_table(table, b->kernel->kept_tables,
+				 &b->kernel->table[table->id], p->gone, &p->built[i],
+				 &err);
 		if (rc)
 			builder_fail(b, rc, &err);
 		p->changed[i] = p->built[i].fd >= 0;

@@ -50,6 +50,7 @@ struct kernel {
 	void *hop_context;
 	struct kernel_table *table; /* by id, 65536; owns the fds */
 	struct backend *backend;    /* by id, 65536 */
+	struct table_kept *kept_tables; /* owned; any thread may use it */
 	uint64_t map_writes;        /* elements written, for tests and status */
 };
 
