@@ -28,11 +28,42 @@ static void set_waits(struct channel *channel, bool waits)
 		return;
 	channel->waits = waits;
 	watch(channel);
-	if (waits || !channel->lost)
+	if (waits || !channel->replaced)
 		return;
-	log_warn("fairleadd reads again; %llu results were dropped meanwhile",
-		 (unsigned long long)channel->lost);
-	channel->lost = 0;
+	log_warn("fairleadd reads again; meanwhile %llu messages gave way to newer ones",
+		 (unsigned long long)channel->replaced);
+	channel->replaced = 0;
+}
+
+/* False: there is no room. */
+static bool append(struct channel *channel, const char *line)
+{
+	size_t length = strlen(line);
+
+	if (channel->n_out + length + 1 > CHANNEL_OUT_MAX)
+		return false;
+	memcpy(channel->out + channel->n_out, line, length);
+	channel->n_out += length;
+	channel->out[channel->n_out++] = '\n';
+	return true;
+}
+
+void channel_forget(struct channel *channel, struct channel_slot *slot)
+{
+	if (!slot->line)
+		return;
+	TAILQ_REMOVE(&channel->slots, slot, next);
+	free(slot->line);
+	slot->line = NULL;
+}
+
+/* From the slots to where there is room now. */
+static void refill(struct channel *channel)
+{
+	struct channel_slot *slot;
+
+	while ((slot = TAILQ_FIRST(&channel->slots)) && append(channel, slot->line))
+		channel_forget(channel, slot);
 }
 
 static void flush(struct channel *channel)
@@ -51,6 +82,7 @@ static void flush(struct channel *channel)
 	if (n > 0) {
 		channel->n_out -= n;
 		memmove(channel->out, channel->out + n, channel->n_out);
+		refill(channel);
 	}
 	set_waits(channel, channel->n_out > 0);
 }
@@ -63,18 +95,23 @@ static void on_prepare(uv_prepare_t *prepare)
 		flush(channel);
 }
 
-void channel_write(struct channel *channel, const char *line)
+/* In its old place when it waits already: what is newer does not wait for longer. */
+static void put_into(struct channel *channel, struct channel_slot *slot, char *line)
 {
-	size_t length = strlen(line);
+	if (!slot->line)
+		TAILQ_INSERT_TAIL(&channel->slots, slot, next);
+	else if (!channel->replaced++)
+		log_warn("fairleadd does not read; of each check the newest result waits for it");
+	free(slot->line);
+	slot->line = line;
+}
 
-	if (channel->n_out + length + 1 > CHANNEL_OUT_MAX) {
-		if (!channel->lost++)
-			log_warn("fairleadd does not read; dropping results");
-		return;
-	}
-	memcpy(channel->out + channel->n_out, line, length);
-	channel->n_out += length;
-	channel->out[channel->n_out++] = '\n';
+void channel_tell(struct channel *channel, struct channel_slot *slot, char *line)
+{
+	if (slot->line || !TAILQ_EMPTY(&channel->slots) || !append(channel, line))
+		put_into(channel, slot, line);
+	else
+		free(line);
 }
 
 static void take_line(struct channel *channel, const char *line, size_t length)
@@ -142,6 +179,7 @@ int channel_open(struct channel *channel, struct checker *checker, int fd, struc
 	int rc;
 
 	*channel = (struct channel){ .checker = checker, .fd = -1 };
+	TAILQ_INIT(&channel->slots);
 	channel->in = malloc(CHECK_WIRE_LINE_MAX + 1);
 	channel->out = malloc(CHANNEL_OUT_MAX);
 	rc = channel->in && channel->out ? 0 : -ENOMEM;

@@ -68,8 +68,7 @@ static int pong(struct checker *checker, uint32_t seq, struct err *err)
 
 	if (rc)
 		return rc;
-	channel_write(&checker->channel, line);
-	free(line);
+	channel_tell(&checker->channel, &checker->pong, line);
 	return 0;
 }
 
@@ -168,6 +167,7 @@ void checker_stop(struct checker *checker)
 	free_tasks(checker);
 	tasks_close(checker);
 	commands_close(checker);
+	channel_forget(&checker->channel, &checker->pong);
 	http_free(checker);
 	pings_free(checker);
 	channel_close(&checker->channel);

@@ -38,6 +38,7 @@ struct checker {
 	uv_loop_t loop;
 	struct watches watches;
 	struct channel channel;
+	struct channel_slot pong;
 	struct commands commands;
 	struct http *http;   /* NULL until the first HTTP check */
 	struct pings *pings; /* NULL until prepared, or the first echo */

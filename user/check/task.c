@@ -154,6 +154,7 @@ void task_free(struct task *task)
 		stop_run(task);
 	else if (task->state == TASK_DUE)
 		TAILQ_REMOVE(&task->checker->due, task, next);
+	channel_forget(&task->checker->channel, &task->untold);
 	uv_close((uv_handle_t *)&task->timer, on_closed);
 }
 
@@ -188,8 +189,7 @@ static void tell(struct task *task, const struct probe_result *result)
 		log_error("result of probe %u: %s", result->id, err.text);
 		return;
 	}
-	channel_write(&task->checker->channel, line);
-	free(line);
+	channel_tell(&task->checker->channel, &task->untold, line);
 }
 
 void task_finish(struct task *task, struct probe_result *result)

@@ -19,6 +19,7 @@
 
 #include <uv.h>
 
+#include "channel.h"
 #include "core/check.h"
 
 struct checker;
@@ -45,6 +46,7 @@ struct task {
 	struct checker *checker;
 	struct probe probe;
 	const struct prober *prober;
+	struct channel_slot untold; /* its newest result, while fairleadd does not read */
 	uv_timer_t timer; /* until the next run, or until the run must be over */
 	uint64_t due;     /* of the timer; monotonic ms, as is the next */
 	uint64_t began;   /* of the run */
