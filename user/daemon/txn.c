@@ -82,6 +82,15 @@ static int track_next_hops(struct daemon *d, const struct plan *plan,
 	return nexthops_track(d->nexthops, addrs, collect_addrs(plan, cfg, addrs), err);
 }
 
+/*
+ * Health alone brings no backend: whose next hops are followed stays, which spares the
+ * loop the sorting of all addresses twice for each table that follows.
+ */
+static bool is_refresh(const struct txn *txn)
+{
+	return !txn->request.make && !txn->request.release;
+}
+
 /* Only with a commit: next hops that change before it must not show a new source. */
 static void set_source(struct daemon *d, const struct cfg *cfg)
 {
@@ -128,7 +137,7 @@ static int txn_begin(struct txn *txn)
 	if (dataplane_needs_restart(&d->dp, cfg))
 		return err_set(&txn->err, -EBUSY,
 			       "hash_key cannot change while fairleadd runs; restart it to use the new key");
-	rc = track_next_hops(d, d->plan, cfg, &txn->err);
+	rc = is_refresh(txn) ? 0 : track_next_hops(d, d->plan, cfg, &txn->err);
 	if (!rc)
 		rc = make_plan(txn, &cfg);
 	txn->planned = uv_hrtime();
@@ -225,12 +234,15 @@ static void txn_drop(struct txn *txn)
 static void txn_adopt(struct txn *txn)
 {
 	struct daemon *d = txn->daemon;
+	/* It may end the draining of some. */
+	bool same = is_refresh(txn) && txn->next->n_backends == d->plan->n_backends;
 
 	/* Its plans end with the old one. */
 	publish_release(&txn->publish);
 	plan_free(&d->plan);
 	d->plan = TAKE_PTR(txn->next);
-	track_next_hops(d, d->plan, NULL, NULL);
+	if (!same)
+		track_next_hops(d, d->plan, NULL, NULL);
 	if (txn->request.make)
 		checks_follow(d->checks, d->plan->cfg);
 	checks_follow_drains(d->checks);
