@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Checks as values: their defaults, copies and order. */
 #include "core/check.h"
 
 #include <errno.h>
@@ -71,8 +72,10 @@ static void a_cleared_check_is_zero(void **state)
 
 	(void)state;
 	full_check(&check);
-	check_clear(&check);
-	assert_memory_equal(&check, &zero, sizeof(zero));
+	for (int times = 0; times < 2; times++) {
+		check_clear(&check);
+		assert_memory_equal(&check, &zero, sizeof(zero));
+	}
 }
 
 /* b has one member other than a. */
@@ -150,6 +153,8 @@ static void each_argument_makes_a_difference(void **state)
 	copy.args[1] = "-y";
 	differ(&check, &copy);
 	copy.args[1] = was;
+	copy.args[copy.n_args++] = strdup("-x");
+	differ(&check, &copy);
 	check_clear(&check);
 	check_clear(&copy);
 }
@@ -172,9 +177,12 @@ static void texts_do_not_run_into_each_other(void **state)
 {
 	struct check a = { .kind = CHECK_TCP, .send = "ab", .receive = "c" };
 	struct check b = { .kind = CHECK_TCP, .send = "a", .receive = "bc" };
+	struct check c = { .kind = CHECK_TCP, .receive = "abc" };
 
 	(void)state;
 	differ(&a, &b);
+	differ(&a, &c);
+	differ(&b, &c);
 }
 
 int main(void)
