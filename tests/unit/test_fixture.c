@@ -120,11 +120,28 @@ static void the_mtu_is_that_of_ethernet_unless_said(void **state)
 	assert_int_equal(f->mtu, 1500);
 }
 
-static void mistakes_are_told_with_line_and_column(void **state)
+/* A file that is refused, and a part of the sentence. */
+struct mistake {
+	const char *text, *sentence;
+};
+
+static void expect_mistakes(const struct mistake *rows, size_t n)
 {
-	static const struct {
-		const char *text, *sentence;
-	} rows[] = {
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_fixture_ struct fixture *f = NULL;
+		struct err err = { 0 };
+
+		if (!parse(rows[i].text, &f, &err))
+			fail_msg("taken: %s", rows[i].text);
+		assert_null(f);
+		if (!strstr(err.text, rows[i].sentence))
+			fail_msg("%s: %s", rows[i].text, err.text);
+	}
+}
+
+static void mistakes_in_the_file_are_told_with_line_and_column(void **state)
+{
+	static const struct mistake rows[] = {
 		{ "", "c.yaml:1:1: the file is empty; required: 'cases'" },
 		{ "cases: []\n", "c.yaml:1:1: the file has no case" },
 		{ "case: []\n", "c.yaml:1:1: key 'case' is not known in the file; allowed: mtu, cases" },
@@ -134,6 +151,15 @@ static void mistakes_are_told_with_line_and_column(void **state)
 		{ "cases:\n  -" IN "      verdict: tx\n", "c.yaml:2:8: a case has no name" },
 		{ "cases:\n  - name: ''\n", "c.yaml:2:11: name has 0 characters" },
 		{ "cases:\n  - name: 'a # b'\n", "c.yaml:2:11: name 'a # b' has a control character or '#'" },
+	};
+
+	(void)state;
+	expect_mistakes(rows, N(rows));
+}
+
+static void mistakes_in_verdicts_are_told_with_line_and_column(void **state)
+{
+	static const struct mistake rows[] = {
 		{ CASE, "c.yaml:2:5: case 'x': it has no packet; required: 'in'" },
 		{ CASE IN, "c.yaml:2:5: case 'x': it has no verdict" },
 		{ CASE IN "    verdict: send\n",
@@ -146,6 +172,15 @@ static void mistakes_are_told_with_line_and_column(void **state)
 		  "c.yaml:2:5: case 'x': its verdict is drop, so no packet leaves" },
 		{ CASE IN "    verdict: tx\n    backend: []\n",
 		  "c.yaml:5:14: case 'x': backend is an empty list" },
+	};
+
+	(void)state;
+	expect_mistakes(rows, N(rows));
+}
+
+static void mistakes_in_headers_and_counters_are_told_with_line_and_column(void **state)
+{
+	static const struct mistake rows[] = {
 		{ CASE IN "    verdict: tx\n    outer: {tl: 1}\n",
 		  "c.yaml:5:13: case 'x': key 'tl' is not known in outer; allowed: src, dst," },
 		{ CASE IN "    verdict: tx\n    outer: {ttl: x}\n",
@@ -174,6 +209,15 @@ static void mistakes_are_told_with_line_and_column(void **state)
 		  "c.yaml:5:13: case 'x': key 'a\\x0ab' is not known in outer" },
 		{ CASE IN "    verdict: tx\n    counters: {passed: -1}\n",
 		  "c.yaml:5:24: case 'x': the counter's growth '-1' is not a number" },
+	};
+
+	(void)state;
+	expect_mistakes(rows, N(rows));
+}
+
+static void mistakes_in_frames_and_steps_are_told_with_line_and_column(void **state)
+{
+	static const struct mistake rows[] = {
 		{ CASE IN IN, "c.yaml:4:5: case 'x': key 'in' is already on line 3" },
 		{ CASE "    in: {hex: 00}\n", "c.yaml:3:15: case 'x': the frame has 1 bytes; allowed: 14 to" },
 		{ CASE "    in: {hex: 0x}\n", "c.yaml:3:15: case 'x': it has no pair of hexadecimal digits" },
@@ -195,23 +239,12 @@ static void mistakes_are_told_with_line_and_column(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < N(rows); i++) {
-		_cleanup_fixture_ struct fixture *f = NULL;
-		struct err err = { 0 };
-
-		if (!parse(rows[i].text, &f, &err))
-			fail_msg("taken: %s", rows[i].text);
-		assert_null(f);
-		if (!strstr(err.text, rows[i].sentence))
-			fail_msg("%s: %s", rows[i].text, err.text);
-	}
+	expect_mistakes(rows, N(rows));
 }
 
 static void what_the_configuration_lacks_is_told_with_its_place(void **state)
 {
-	static const struct {
-		const char *text, *sentence;
-	} rows[] = {
+	static const struct mistake rows[] = {
 		{ CASE IN "    verdict: tx\n    backend: [web-1, web-2]\n",
 		  "c.yaml:5:22: backend 'web-2' is not in the configuration; allowed: a name or an address of 10.1.0.12, web-1" },
 		{ CASE IN "    verdict: tx\n    counters: {backend web-2 packets: 1}\n",
@@ -256,7 +289,10 @@ int main(void)
 		cmocka_unit_test(everything_a_case_can_say_is_read),
 		cmocka_unit_test(backends_are_known_by_any_form_of_their_address),
 		cmocka_unit_test(the_mtu_is_that_of_ethernet_unless_said),
-		cmocka_unit_test(mistakes_are_told_with_line_and_column),
+		cmocka_unit_test(mistakes_in_the_file_are_told_with_line_and_column),
+		cmocka_unit_test(mistakes_in_verdicts_are_told_with_line_and_column),
+		cmocka_unit_test(mistakes_in_headers_and_counters_are_told_with_line_and_column),
+		cmocka_unit_test(mistakes_in_frames_and_steps_are_told_with_line_and_column),
 		cmocka_unit_test(what_the_configuration_lacks_is_told_with_its_place),
 		cmocka_unit_test(every_drop_reason_is_a_word),
 	};
