@@ -143,6 +143,15 @@ void world_run(struct world *world, const struct frame *in,
 	run->out.size = opts.data_size_out;
 }
 
+void world_send(struct world *world, const struct frame_spec *spec, struct run *run)
+{
+	static const struct run_options usual;
+	struct frame in;
+
+	frame_build(spec, &in);
+	world_run(world, &in, &usual, run);
+}
+
 /* The clock of the program, as a number and what is left of the tick. */
 static uint64_t coarse_ns(void)
 {

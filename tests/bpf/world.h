@@ -183,6 +183,8 @@ uint32_t world_tick(const struct world *world);
 
 void world_run(struct world *world, const struct frame *in,
 	       const struct run_options *options, struct run *run);
+/* The frame that the specification says, with the usual options. */
+void world_send(struct world *world, const struct frame_spec *spec, struct run *run);
 /* Echo requests to VIP4 and VIP6 are no longer answered. */
 void world_echo_off(struct world *world);
 /* This CPU's ICMP answers of this tick, as if they were sent. */
