@@ -30,15 +30,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/lib/tool.h"
+
 #define FLOWS 256
-
-static volatile sig_atomic_t stopping;
-
-static void on_signal(int number)
-{
-	(void)number;
-	stopping = 1;
-}
 
 static void die(const char *what)
 {
@@ -124,7 +118,7 @@ static int listen_for_last(const char *interface, const char *backend, const cha
 
 	printf("listening\n");
 	fflush(stdout);
-	while (!stopping) {
+	while (!tool_stopping) {
 		struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1,
 					  .msg_control = control,
 					  .msg_controllen = sizeof(control) };
@@ -139,7 +133,7 @@ static int listen_for_last(const char *interface, const char *backend, const cha
 
 int main(int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction action = { .sa_handler = tool_on_signal };
 
 	if (argc == 4 && !strcmp(argv[1], "send"))
 		return send_for_ever(argv[2], argv[3]);

@@ -20,6 +20,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "../tests/bench/packets.h"
+#include "../tests/lib/restore.bpf.h"
 
 struct bench_packets packets;
 
@@ -59,18 +60,6 @@ static __always_inline bool next_packet(struct next *next)
 		     (n & stream->in_turn);
 	next->tcp_flags = stream->tcp_flags;
 	return true;
-}
-
-/* The head of the frame as it arrived, or NULL. */
-static __always_inline void *frame_restore(struct xdp_md *ctx, __u32 size)
-{
-	int grown = (int)(ctx->data_end - ctx->data) - (int)size;
-	void *data;
-
-	if (grown && bpf_xdp_adjust_head(ctx, grown))
-		return NULL;
-	data = (void *)(long)ctx->data;
-	return data + size <= (void *)(long)ctx->data_end ? data : NULL;
 }
 
 static __always_inline void write_ethernet(void *data, __u16 ethertype)

@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 
 #include "tests/bench/packets.h"
+#include "tests/lib/random.h"
 #include "user/core/cleanup.h"
 
 #define ZIPF_EXPONENT 1.1
@@ -52,16 +53,6 @@ static void set(struct draws *draws, uint32_t i, uint32_t flow)
 	draws->lines[i / BENCH_DRAWS_A_LINE].flow[i % BENCH_DRAWS_A_LINE] = flow;
 }
 
-/* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t x = *state += 0x9e3779b97f4a7c15ULL;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
-	return x ^ x >> 31;
-}
-
 void draws_in_turn(struct draws *draws, uint32_t flows, uint32_t times)
 {
 	for (uint32_t i = 0; i < draws->n; i++)
@@ -70,10 +61,10 @@ void draws_in_turn(struct draws *draws, uint32_t flows, uint32_t times)
 
 void draws_evenly(struct draws *draws, uint32_t flows)
 {
-	uint64_t state = flows;
+	struct random random = { flows };
 
 	for (uint32_t i = 0; i < draws->n; i++)
-		set(draws, i, (next_random(&state) >> 32) * flows >> 32);
+		set(draws, i, random_below(&random, flows));
 }
 
 /* sum[r]: how likely a rank up to r is, times a constant. */
@@ -106,14 +97,14 @@ static uint32_t find_rank(const double *sum, uint32_t flows, double x)
 int draws_zipf(struct draws *draws, uint32_t flows, struct err *err)
 {
 	_cleanup_free_ double *sum = calloc(flows, sizeof(*sum));
-	uint64_t state = flows;
+	struct random random = { flows };
 	double total, x;
 
 	if (!sum)
 		return err_set(err, -ENOMEM, "no memory for a law of Zipf");
 	total = fill_sums(sum, flows);
 	for (uint32_t i = 0; i < draws->n; i++) {
-		x = (double)(next_random(&state) >> 11) / (1ULL << 53) * total;
+		x = (double)(random_next(&random) >> 11) / (1ULL << 53) * total;
 		set(draws, i, find_rank(sum, flows, x) * SCATTER & (flows - 1));
 	}
 	return 0;

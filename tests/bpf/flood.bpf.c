@@ -13,6 +13,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "../tests/bpf/flood.h"
+#include "../tests/lib/restore.bpf.h"
 
 #define VIP4 0xcb00710a /* 203.0.113.10 */
 #define VIP_PORT 443
@@ -26,18 +27,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } balancer SEC(".maps");
-
-/* The head of the frame as it came, or NULL. */
-static __always_inline void *frame_restore(struct xdp_md *ctx, __u32 size)
-{
-	int grown = (int)(ctx->data_end - ctx->data) - (int)size;
-	void *data;
-
-	if (grown && bpf_xdp_adjust_head(ctx, grown))
-		return NULL;
-	data = (void *)(long)ctx->data;
-	return data + size <= (void *)(long)ctx->data_end ? data : NULL;
-}
 
 static __always_inline void write_ethernet(void *data, __u16 ethertype)
 {

@@ -18,6 +18,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "tests/lib/random.h"
 #include "tests/unit/vip_search.h"
 #include "world.h"
 
@@ -341,16 +342,11 @@ static void most_specific_ip6_vip_has_the_packet(void **state)
 	check_table(&table);
 }
 
-static uint64_t random_state;
+static struct random random_numbers;
 
-/* splitmix64 */
 static uint32_t below(uint32_t limit)
 {
-	uint64_t x = random_state += 0x9e3779b97f4a7c15ULL;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-	return (uint32_t)((x ^ (x >> 31)) >> 33) % limit;
+	return random_below(&random_numbers, limit);
 }
 
 static void random_vip(char *text, size_t size)
@@ -425,7 +421,7 @@ static void random_vips_are_found_as_a_search_finds_them(void **state)
 	for (int seed = 1; seed <= 60; seed++) {
 		struct kinds kinds = { 0 };
 
-		random_state = seed;
+		random_numbers.state = seed;
 		lay_random(&kinds);
 		for (int i = 0; i < 60; i++) {
 			struct packet packet = random_packet();

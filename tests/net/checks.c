@@ -22,16 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/lib/tool.h"
+
 #define WIRE_FD 3
 #define EXIT_TIME_OVER 124
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void start(char **argv, int fd)
 {
@@ -82,7 +76,7 @@ static bool run(int fd, long wanted, int64_t deadline)
 
 	setvbuf(from, NULL, _IONBF, 0);
 	while (!wanted || got < wanted) {
-		int64_t left = deadline - now_ms();
+		int64_t left = deadline - tool_now_ms();
 
 		if (left <= 0)
 			return false;
@@ -112,7 +106,7 @@ int main(int argc, char **argv)
 	if (pid == 0)
 		start(argv + 3, fds[1]);
 	close(fds[1]);
-	enough = run(fds[0], atol(argv[1]), now_ms() + 1000 * atol(argv[2]));
+	enough = run(fds[0], atol(argv[1]), tool_now_ms() + 1000 * atol(argv[2]));
 	shutdown(fds[0], SHUT_RDWR);
 	if (waitpid(pid, &status, 0) < 0)
 		return EXIT_FAILURE;

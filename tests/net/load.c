@@ -24,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/lib/tool.h"
+
 #define CONCURRENCY_MAX 256
 #define BACKENDS_MAX 16
 #define REPLY_MAX 1024
@@ -55,22 +57,6 @@ struct load {
 	struct backend backend[BACKENDS_MAX];
 };
 
-static volatile sig_atomic_t stopping;
-
-static void on_signal(int number)
-{
-	(void)number;
-	stopping = 1;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
-}
-
 static void write_progress(const struct load *load)
 {
 	char text[32];
@@ -82,7 +68,7 @@ static void write_progress(const struct load *load)
 
 static void request_close(struct load *load, struct request *r)
 {
-	int64_t took = now_ms() - r->start_ms;
+	int64_t took = tool_now_ms() - r->start_ms;
 
 	if (took > load->longest_ms)
 		load->longest_ms = took;
@@ -141,7 +127,7 @@ static void request_start(struct load *load, struct request *r)
 
 	r->sent = false;
 	r->got = 0;
-	r->start_ms = now_ms();
+	r->start_ms = tool_now_ms();
 	r->fd = socket(load->to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (r->fd < 0) {
 		perror("load: socket");
@@ -194,7 +180,7 @@ static void step(struct load *load)
 {
 	struct epoll_event events[64];
 	int n = epoll_wait(load->epoll, events, 64, 100);
-	int64_t now = now_ms();
+	int64_t now = tool_now_ms();
 
 	for (int i = 0; i < n; i++) {
 		struct request *r = events[i].data.ptr;
@@ -209,7 +195,7 @@ static void step(struct load *load)
 
 		if (r->fd >= 0 && now - r->start_ms > TIMEOUT_MS)
 			request_failed(load, r, r->sent ? "answer" : "connect", "timeout");
-		if (r->fd < 0 && !stopping)
+		if (r->fd < 0 && !tool_stopping)
 			request_start(load, r);
 	}
 }
@@ -249,7 +235,7 @@ static void print_result(const struct load *load)
 int main(int argc, char **argv)
 {
 	static struct load load;
-	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction action = { .sa_handler = tool_on_signal };
 
 	if (argc != 5 || parse_address(argv[1], argv[2], &load)) {
 		fprintf(stderr, "usage: load ADDRESS PORT CONCURRENCY PROGRESS-FILE\n");
@@ -271,7 +257,7 @@ int main(int argc, char **argv)
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 
-	while (!stopping || load.open)
+	while (!tool_stopping || load.open)
 		step(&load);
 	write_progress(&load);
 	print_result(&load);

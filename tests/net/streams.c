@@ -29,6 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/lib/tool.h"
+
 #define STREAMS_MAX 4096
 #define BACKENDS_MAX 16
 #define NAME_MAX_BYTES 32
@@ -36,22 +38,6 @@
 #define BEAT_MS 100
 /* A lost SYN comes again after 1, 3 and 7 seconds, and what is sent likewise. */
 #define TIMEOUT_MS 15000
-
-static volatile sig_atomic_t stopping;
-
-static void on_signal(int number)
-{
-	(void)number;
-	stopping = 1;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
-}
 
 static void die(const char *what)
 {
@@ -101,7 +87,7 @@ static int serve(const char *port, const char *name)
 	if (listener < 0 || epoll < 0 || bind(listener, (void *)&any, sizeof(any)) ||
 	    listen(listener, 4096) || epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event))
 		die("serve");
-	while (!stopping) {
+	while (!tool_stopping) {
 		n = epoll_wait(epoll, events, 64, 1000);
 		for (i = 0; i < n; i++) {
 			if (events[i].data.fd == listener)
@@ -188,7 +174,7 @@ static void stream_open(struct holder *h, struct stream *s)
 	if (s->fd < 0)
 		die("socket");
 	s->state = STREAM_OPENS;
-	s->since = now_ms();
+	s->since = tool_now_ms();
 	s->got = 0;
 	h->open++;
 	if (connect(s->fd, (struct sockaddr *)&h->to, h->to_size) && errno != EINPROGRESS)
@@ -212,7 +198,7 @@ static void stream_answered(struct holder *h, struct stream *s)
 	}
 	s->state = STREAM_NAMED;
 	s->got = 0;
-	s->beat = now_ms() + (s->held ? BEAT_MS : 0);
+	s->beat = tool_now_ms() + (s->held ? BEAT_MS : 0);
 }
 
 static void stream_take(struct holder *h, struct stream *s, const char *bytes, size_t n)
@@ -257,7 +243,7 @@ static void stream_read(struct holder *h, struct stream *s)
 
 static void stream_step(struct holder *h, struct stream *s, int64_t now)
 {
-	if (s->state == STREAM_NAMED && stopping) {
+	if (s->state == STREAM_NAMED && tool_stopping) {
 		stream_close(h, s);
 	} else if (s->state == STREAM_NAMED && now >= s->beat) {
 		s->state = STREAM_WAITS;
@@ -316,7 +302,7 @@ static void step(struct holder *h)
 {
 	struct epoll_event events[64];
 	int i, n = epoll_wait(h->epoll, events, 64, 10);
-	int64_t now = now_ms();
+	int64_t now = tool_now_ms();
 	struct stream *s;
 
 	for (i = 0; i < n; i++) {
@@ -327,7 +313,7 @@ static void step(struct holder *h)
 	for (s = h->streams; s < h->streams + STREAMS_MAX; s++)
 		if (s->state != STREAM_CLOSED)
 			stream_step(h, s, now);
-	if (!stopping)
+	if (!tool_stopping)
 		open_due(h, now);
 	write_progress(h);
 }
@@ -386,15 +372,15 @@ static int hold(char **args)
 		die(args[4]);
 	for (i = 0; i < STREAMS_MAX; i++)
 		h.streams[i] = (struct stream){ .fd = -1, .held = i < h.held };
-	h.begun = now_ms();
-	while (!stopping || h.open)
+	h.begun = tool_now_ms();
+	while (!tool_stopping || h.open)
 		step(&h);
 	return print_result(&h);
 }
 
 int main(int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction action = { .sa_handler = tool_on_signal };
 
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);

@@ -4,6 +4,7 @@
 
 /* What the tests of the configuration share. */
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,6 +29,31 @@ static inline struct cfg *must_parse(const char *yaml)
 	if (cfg_parse_yaml(yaml, strlen(yaml), "t.yaml", &cfg, &err))
 		fail_msg("%s", err.text);
 	return cfg;
+}
+
+/* What is refused, and how. */
+struct row {
+	const char *yaml;
+	const char *sentence; /* whole; "t.yaml:" goes in front */
+};
+
+static inline void check_rows(const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct cfg *cfg = NULL;
+		struct err err = { 0 };
+		char expected[sizeof(err.text)];
+		int rc = cfg_parse_yaml(rows[i].yaml, strlen(rows[i].yaml), "t.yaml", &cfg,
+					&err);
+
+		if (!rc)
+			fail_msg("accepted:\n%s", rows[i].yaml);
+		assert_int_equal(rc, -EINVAL);
+		assert_int_equal(err.code, -EINVAL);
+		assert_null(cfg);
+		snprintf(expected, sizeof(expected), "t.yaml:%s", rows[i].sentence);
+		assert_string_equal(err.text, expected);
+	}
 }
 
 static inline char *must_dump(const struct cfg *cfg)

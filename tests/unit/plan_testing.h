@@ -11,6 +11,7 @@
 #include "cfg_testing.h"
 
 #include "core/plan.h"
+#include "tests/lib/random.h"
 
 #define WORLD_POOLS 5
 #define WORLD_BACKENDS 7
@@ -44,7 +45,7 @@ static const char *const world_options[WORLD_OPTIONS][2] = {
 };
 
 struct world {
-	uint64_t random; /* state of the generator */
+	struct random random;
 	struct world_pool {
 		int weight[WORLD_BACKENDS]; /* -1: not in the pool */
 		int gue_port;               /* 0: ipip */
@@ -54,21 +55,16 @@ struct world {
 	int vip_options[WORLD_VIPS];
 };
 
-/* splitmix64 */
 static inline uint32_t world_below(struct world *w, uint32_t limit)
 {
-	uint64_t x = w->random += 0x9e3779b97f4a7c15ULL;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-	return (uint32_t)((x ^ (x >> 31)) >> 33) % limit;
+	return random_below(&w->random, limit);
 }
 
 static inline void world_start(struct world *w, uint64_t seed)
 {
 	int i, j;
 
-	*w = (struct world){ .random = seed };
+	*w = (struct world){ .random = { seed } };
 	for (i = 0; i < WORLD_POOLS; i++)
 		for (j = 0; j < WORLD_BACKENDS; j++)
 			w->pools[i].weight[j] = j < 3 ? 1 : -1;

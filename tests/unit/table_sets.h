@@ -15,27 +15,9 @@
 #include <cmocka.h>
 
 #include "core/table.h"
+#include "tests/lib/random.h"
 
 #define SETS_BACKENDS_MAX 1024
-
-struct random {
-	uint64_t state;
-};
-
-/* splitmix64 */
-static inline uint64_t random_next(struct random *random)
-{
-	uint64_t x = random->state += 0x9e3779b97f4a7c15ULL;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-	return x ^ (x >> 31);
-}
-
-static inline uint32_t random_below(struct random *random, uint32_t limit)
-{
-	return (uint32_t)(((random_next(random) >> 32) * limit) >> 32);
-}
 
 enum weights {
 	WEIGHTS_EQUAL,    /* one number for all */

@@ -2,13 +2,6 @@
 /* What is wrong with a file, and the one sentence that its operator gets. */
 #include "cfg_testing.h"
 
-#include <errno.h>
-
-struct row {
-	const char *yaml;
-	const char *sentence; /* whole; "t.yaml:" goes in front */
-};
-
 #define IF "interface: eth0\n"
 #define ROOT_KEYS                                                         \
 	"interface, attach, dispatcher, hash_key, flows, flows_per_cpu, conntrack, " \
@@ -22,26 +15,6 @@ struct row {
 	"tcp_idle_timeout, udp_idle_timeout, new_flow_limit, quic, allow, deny, " POOL_KEYS
 #define VIP(keys)     IF "vips:\n- {address: '203.0.113.10:443/tcp', " keys "}\n"
 #define BACKEND(keys) IF "pools:\n  web:\n    backends:\n    - {" keys "}\n"
-
-static void check_rows(const struct row *rows, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct cfg *cfg = NULL;
-		struct err err = { 0 };
-		char expected[512];
-		int rc = cfg_parse_yaml(rows[i].yaml, strlen(rows[i].yaml),
-					"t.yaml", &cfg, &err);
-
-		if (!rc)
-			fail_msg("accepted:\n%s", rows[i].yaml);
-		assert_int_equal(rc, -EINVAL);
-		assert_int_equal(err.code, -EINVAL);
-		assert_null(cfg);
-		snprintf(expected, sizeof(expected), "t.yaml:%s",
-			 rows[i].sentence);
-		assert_string_equal(err.text, expected);
-	}
-}
 
 static void unknown_keys_are_refused_with_the_known_ones(void **state)
 {

@@ -91,26 +91,6 @@ static void a_saved_file_says_what_was_said(void **state)
 	assert_same_cfg(cfg, copy);
 }
 
-struct row {
-	const char *yaml;
-	const char *sentence; /* whole; "t.yaml:" goes in front */
-};
-
-static void check_rows(const struct row *rows, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct cfg *cfg = NULL;
-		struct err err = { 0 };
-		char expected[sizeof(err.text)];
-
-		if (!cfg_parse_yaml(rows[i].yaml, strlen(rows[i].yaml), "t.yaml", &cfg, &err))
-			fail_msg("accepted:\n%s", rows[i].yaml);
-		assert_int_equal(err.code, -EINVAL);
-		snprintf(expected, sizeof(expected), "t.yaml:%s", rows[i].sentence);
-		assert_string_equal(err.text, expected);
-	}
-}
-
 static void values_are_refused_with_what_is_allowed(void **state)
 {
 	static const struct row rows[] = {

@@ -118,4 +118,21 @@ static inline struct outcome fairlead(const char *format, ...)
 			fail_msg("'%s' is not in '%s'", (part), (text)); \
 	} while (0)
 
+/* A line that is refused before any daemon is asked, and what it says. */
+struct misuse {
+	const char *line, *err;
+};
+
+static inline void expect_misuses(const struct misuse *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_outcome_ struct outcome o =
+			fairlead("--socket /nonexistent/s %s", rows[i].line);
+
+		assert_int_equal(o.status, EXIT_USAGE);
+		assert_contains(o.err, rows[i].err);
+		assert_string_equal(o.out, "");
+	}
+}
+
 #endif

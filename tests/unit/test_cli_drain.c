@@ -86,9 +86,7 @@ static void each_state_is_a_command(void **state)
 
 static void wrong_words_change_nothing(void **state)
 {
-	static const struct {
-		const char *line, *err;
-	} rows[] = {
+	static const struct misuse rows[] = {
 		{ "backend drain", "'backend drain': TARGET is missing" },
 		{ "backend drain --wait T", "'backend drain': BACKEND is missing" },
 		{ "backend drain T B C", "'backend drain' does not take the word 'C'" },
@@ -108,13 +106,7 @@ static void wrong_words_change_nothing(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < N(rows); i++) {
-		_cleanup_outcome_ struct outcome o =
-			fairlead("--socket /nonexistent/s %s", rows[i].line);
-
-		assert_int_equal(o.status, EXIT_USAGE);
-		assert_contains(o.err, rows[i].err);
-	}
+	expect_misuses(rows, N(rows));
 }
 
 static void waiting_ends_when_no_flow_of_the_pool_is_left(void **state)

@@ -140,9 +140,7 @@ static void what_is_asked_for_is_the_words(void **state)
 
 static void wrong_words_are_refused(void **state)
 {
-	static const struct {
-		const char *line, *err;
-	} rows[] = {
+	static const struct misuse rows[] = {
 		{ "watch now", "'watch' does not take the word 'now'" },
 		{ "watch --frob", "unknown option '--frob': expected --since or --reconnect" },
 		{ "watch --since", "option '--since' needs a value: --since SEQ" },
@@ -156,14 +154,7 @@ static void wrong_words_are_refused(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < N(rows); i++) {
-		_cleanup_outcome_ struct outcome o =
-			fairlead("--socket /nonexistent/s %s", rows[i].line);
-
-		assert_int_equal(o.status, EXIT_USAGE);
-		assert_contains(o.err, rows[i].err);
-		assert_string_equal(o.out, "");
-	}
+	expect_misuses(rows, N(rows));
 }
 
 static void what_is_no_event_ends_it_after_those_that_were(void **state)

@@ -9,16 +9,13 @@
 #include <linux/if_ether.h>
 
 #include "core/outer.h"
+#include "tests/lib/random.h"
 
-static uint64_t random_state;
+static struct random random_numbers;
 
 static uint32_t random32(void)
 {
-	uint64_t x = random_state += 0x9e3779b97f4a7c15ULL;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-	return (x ^ (x >> 31)) >> 32;
+	return random_next(&random_numbers) >> 32;
 }
 
 static struct addr random_addr(int family)
@@ -131,7 +128,7 @@ static void ip4_sum_completes_to_the_checksum_of_the_header(void **state)
 			check_header(&b, 0xff, 0xffff, 41);
 		}
 	}
-	random_state = 1;
+	random_numbers.state = 1;
 	for (i = 0; i < 100000; i++) {
 		ident.addr = random_addr(AF_INET);
 		hop.source = random_addr(AF_INET);
@@ -148,7 +145,7 @@ static void ident_survives_the_map(void **state)
 	int i;
 
 	(void)state;
-	random_state = 2;
+	random_numbers.state = 2;
 	for (i = 0; i < 20000; i++) {
 		ident = random_ident();
 		hop = random_hop(ident.addr.family);
@@ -167,7 +164,7 @@ static void next_hop_survives_the_map(void **state)
 	int i;
 
 	(void)state;
-	random_state = 5;
+	random_numbers.state = 5;
 	for (i = 0; i < 20000; i++) {
 		ident = random_ident();
 		hop = random_hop(ident.addr.family);
@@ -196,7 +193,7 @@ static void line_has_the_next_hop(void **state)
 	int i;
 
 	(void)state;
-	random_state = 3;
+	random_numbers.state = 3;
 	for (i = 0; i < 1000; i++) {
 		ident = random_ident();
 		hop = random_hop(ident.addr.family);
@@ -235,7 +232,7 @@ static void idents_are_ordered(void **state)
 	int i;
 
 	(void)state;
-	random_state = 4;
+	random_numbers.state = 4;
 	for (i = 0; i < 20000; i++) {
 		a = random_ident();
 		b = i % 2 ? random_ident() : a;

@@ -156,7 +156,7 @@ static void edit_kinds(struct kinds_world *w)
 
 static void start_kinds(struct kinds_world *w, int seed)
 {
-	*w = (struct kinds_world){ .random.random = seed, .weight = { 1, 1 } };
+	*w = (struct kinds_world){ .random.random = { seed }, .weight = { 1, 1 } };
 }
 
 static void no_packet_finds_a_third_vip(void **state)

@@ -15,20 +15,16 @@
 #include <errno.h>
 
 #include "core/services.h"
+#include "tests/lib/random.h"
 #include "vip_search.h"
 
 #define VIPS_MAX 40
 
-static uint64_t random_state;
+static struct random random_numbers;
 
-/* splitmix64 */
 static uint32_t below(uint32_t limit)
 {
-	uint64_t x = random_state += 0x9e3779b97f4a7c15ULL;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-	return (uint32_t)((x ^ (x >> 31)) >> 33) % limit;
+	return random_below(&random_numbers, limit);
 }
 
 /* Few addresses, close together, so that prefixes cover them. */
@@ -204,7 +200,7 @@ static void every_packet_finds_the_most_specific_vip(void **state)
 		struct vip_entries entries;
 		uint16_t last = 0;
 
-		random_state = seed;
+		random_numbers.state = seed;
 		add_vips(&vips, 1 + below(VIPS_MAX), 1);
 		entries = make(&vips, &none, &last);
 		for (i = 0; i < 200; i++) {
@@ -229,7 +225,7 @@ static void every_port_finds_the_most_specific_vip(void **state)
 		struct packet packet;
 		uint16_t last = 0;
 
-		random_state = 77 * seed;
+		random_numbers.state = 77 * seed;
 		add_vips(&vips, 25, 1);
 		entries = make(&vips, &none, &last);
 		packet = (struct packet){ .dst = vips.list[below(vips.n)].spec.addr,
@@ -296,7 +292,7 @@ static void groups_that_change_get_ids_that_were_not_in_use(void **state)
 		struct vips vips = { 0 };
 		uint16_t last = 65530, id = 1; /* ids go around */
 
-		random_state = seed;
+		random_numbers.state = seed;
 		for (i = 0; i < 20; i++) {
 			struct vip_entries new;
 
@@ -320,7 +316,7 @@ static void unchanged_vips_keep_every_entry(void **state)
 	uint16_t last = 0;
 
 	(void)state;
-	random_state = 5;
+	random_numbers.state = 5;
 	add_vips(&vips, VIPS_MAX, 1);
 	first = make(&vips, &none, &last);
 	second = make(&vips, &first, &last);
