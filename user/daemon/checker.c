@@ -173,14 +173,26 @@ static void child_exited(uv_process_t *process, int64_t status, int signal)
 	checker_lost(child->checker, why);
 }
 
+/*
+ * It answers in order, so what is unanswered are the pings since. Our loop may be late,
+ * too, and read an answer after the next ping.
+ */
+static void checker_pong(struct checker *c, uint32_t seq)
+{
+	uint32_t since = c->seq - seq;
+
+	if (since < c->unanswered)
+		c->unanswered = since;
+}
+
 static void child_message(struct child *child, const struct check_message *message)
 {
 	struct checker *c = child->checker;
 
 	if (message->op == CHECK_RESULT)
 		c->events->result(c->context, &message->result);
-	else if (message->op == CHECK_PONG && message->seq == c->seq)
-		c->unanswered = 0;
+	else if (message->op == CHECK_PONG)
+		checker_pong(c, message->seq);
 }
 
 /* False: what it says is not understood. */
