@@ -13,6 +13,7 @@
 #include "core/cleanup.h"
 #include "dp/flow_maps.h"
 #include "dp/program.h"
+#include "dp/selftest.h"
 #include "flow_pins.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
@@ -286,27 +287,6 @@ static int write_config(struct dataplane *dp, struct err *err)
 	return err_set(err, rc, "cannot write the config map: %s", strerror(-rc));
 }
 
-/* A frame that is for nobody's VIP must come out as it went in. */
-static int self_test(const struct dataplane *dp, struct err *err)
-{
-	__u8 in[64] = { [12] = 0x08, [13] = 0x06 }, out[sizeof(in)] = { 0 };
-	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = in, .data_size_in = sizeof(in),
-		    .data_out = out, .data_size_out = sizeof(out), .repeat = 1);
-	int rc;
-
-	memset(in, 0xff, 12);
-	if (bpf_prog_test_run_opts(bpf_program__fd(dp->skel->progs.fairlead), &run)) {
-		rc = -errno;
-		return err_set(err, rc, "cannot test-run the BPF program: %s",
-			       strerror(-rc));
-	}
-	if (run.retval == 2 /* XDP_PASS */ && run.data_size_out == sizeof(in) &&
-	    !memcmp(in, out, sizeof(in)))
-		return 0;
-	return err_set(err, -EPROTO,
-		       "the BPF program failed its self-test (an ARP frame did not pass unchanged); it is not attached");
-}
-
 static int load(struct dataplane *dp, struct err *err)
 {
 	int rc = program_open(&dp->config, dp->cpus, &dp->skel, err);
@@ -324,6 +304,21 @@ static int load(struct dataplane *dp, struct err *err)
 	if (!dp->migrates)
 		flow_pins_start_levels(dp, dp->skel);
 	return 0;
+}
+
+/* The copy that is tested is verified meanwhile: that is most of a start. */
+static int load_tested(struct dataplane *dp, struct err *err)
+{
+	struct selftest *selftest;
+	int rc = selftest_start(dp->config.flow_form, &selftest, err), unfit;
+
+	if (rc)
+		return rc;
+	rc = load(dp, err);
+	if (!rc)
+		rc = finish_new_maps(dp, err);
+	unfit = selftest_finish(&selftest, rc ? NULL : err);
+	return rc ? rc : unfit;
 }
 
 int dataplane_open(struct dataplane *dp, const char *instance,
@@ -351,11 +346,7 @@ int dataplane_open(struct dataplane *dp, const char *instance,
 	choose_mix_key(dp);
 	rc = choose_flows(dp, cfg, err);
 	if (!rc)
-		rc = load(dp, err);
-	if (!rc)
-		rc = finish_new_maps(dp, err);
-	if (!rc)
-		rc = self_test(dp, err);
+		rc = load_tested(dp, err);
 	if (!rc && !dp->adopted)
 		rc = write_config(dp, err);
 	if (rc && !dp->adopted)

@@ -179,6 +179,7 @@ static int load(struct trial *t, struct err *err)
 	t->config = (struct config){
 		.abi = FAIRLEAD_ABI,
 		.flows_per_cpu = FLOWS,
+		.flow_form = cfg->conntrack,
 		.flow_set_bits = flow_maps_set_bits(FLOWS),
 		.mix_key = MIX_KEY,
 	};

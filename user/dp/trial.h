@@ -14,7 +14,8 @@
  * configuration has no tunnel_source the sources are 192.0.2.1 and 2001:db8::1,
  * and where it has no hash_key the key is zero.
  *
- * Packets run on one CPU, the one that trial_open() chose for this thread.
+ * Packets run on one CPU, the one that trial_open() chose for this thread, which
+ * keeps to it.
  */
 
 #include <stdint.h>
