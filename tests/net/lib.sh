@@ -35,9 +35,9 @@ VIP4=203.0.113.10
 # shellcheck disable=SC2034
 VIP6=2001:db8::10
 
-# What helps to understand a failure; the end of the test cleans up.
+# on_exit [STATUS]: what helps to understand a failure; the end of the test cleans up.
 on_exit() {
-	local status=$? log
+	local status=${1:-$?} log
 
 	[ "$status" != 0 ] && [ "$status" != 77 ] || return 0
 	for log in "$RUN"/*.log; do

@@ -122,6 +122,12 @@ size_t flow_maps_bytes(const struct config *config)
 	return bytes;
 }
 
+size_t flow_maps_load_bytes(const struct config *config)
+{
+	return value_size(FLOW_MAP_SETS4) * flow_map_entries(config, FLOW_MAP_SETS4) +
+	       value_size(FLOW_MAP_SETS6) * flow_map_entries(config, FLOW_MAP_SETS6);
+}
+
 /* 0 where the kernel does not say: there is only one. */
 static unsigned int numa_node(unsigned int cpu)
 {

@@ -48,6 +48,8 @@ __u32 flow_maps_first_mask(const struct config *config);
 __u32 flow_map_entries(const struct config *config, enum flow_map map);
 /* Bytes of kernel memory of all four, for one CPU. */
 size_t flow_maps_bytes(const struct config *config);
+/* What program_load() has of it once more, until it returns. */
+size_t flow_maps_load_bytes(const struct config *config);
 
 /* One map, on the NUMA node of the CPU where it has one. An fd, or -errno. */
 int flow_map_create(const struct config *config, enum flow_map map, unsigned int cpu);
