@@ -158,6 +158,7 @@ help:
 	@echo 'make bench      ns a packet, beside targets (OTHER=/pinned/program measures yours too)'
 	@echo '                BENCH=quick shows in half a minute that it works, not how fast'
 	@echo 'make bench-e2e  packets a second between veths, through the daemon'
+	@echo 'make bench-dumps   what is lost of them while flows are counted and listed'
 	@echo 'make bench-death   ms for which a dead backend is still sent to'
 	@echo 'make bench-health  CPU that 10,000 checks take, ms that tables take to follow'
 	@echo 'make lint       shellcheck and cppcheck, which are not among the packages installed'

@@ -11,10 +11,8 @@
  * takes longer.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <math.h>
-#include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +23,8 @@
 #include <bpf/libbpf.h>
 #include <jansson.h>
 #include <linux/bpf.h>
-#include <linux/if_link.h>
 
+#include "tests/bench-e2e/ends.h"
 #include "tests/bench-e2e/settings.h"
 #include "tests/bench-e2e/e2e.skel.h"
 #include "tests/lib/netns.h"
@@ -37,7 +35,7 @@
 #define RUNS 7
 #define FRONTS_MAX 8
 #define BARE "bare" /* the front end that only redirects */
-#define BATCH 64
+#define BATCH ENDS_BATCH
 #define BATCHES 1000 /* of one call */
 /* A flow is known, and lies where it stays, after some of its packets. */
 #define WARM_UP_PACKETS 16
@@ -69,46 +67,15 @@ struct e2e {
 	json_t *list;
 };
 
-static int enter(const struct e2e *e2e, const char *host, struct err *err)
-{
-	_cleanup_close_ int fd = -1;
-	char path[128];
-
-	snprintf(path, sizeof(path), "/run/netns/%s-%s", e2e->prefix, host);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		return err_set(err, -errno, "cannot enter '%s': %s", path, strerror(errno));
-	return 0;
-}
-
-static int find_interface(const char *name, uint32_t *out, struct err *err)
-{
-	*out = if_nametoindex(name);
-	return *out ? 0 : err_set(err, -errno, "interface '%s': %s", name, strerror(errno));
-}
-
-static int attach(const struct bpf_program *prog, const char *name, uint32_t *ifindex,
-		  struct err *err)
-{
-	int code = find_interface(name, ifindex, err);
-
-	if (code)
-		return code;
-	code = bpf_xdp_attach(*ifindex, bpf_program__fd(prog), XDP_FLAGS_DRV_MODE, NULL);
-	return code ? err_set(err, code, "cannot attach to '%s': %s", name,
-			      strerror(-code)) :
-		      0;
-}
-
 static int attach_bare(struct e2e *e2e, struct err *err)
 {
 	uint32_t in, out, zero = 0;
-	int code = enter(e2e, BARE, err);
+	int code = ends_enter(e2e->prefix, BARE, err);
 
 	if (!code)
-		code = attach(e2e->skel->progs.bare, "eth0", &in, err);
+		code = ends_attach(e2e->skel->progs.bare, "eth0", &in, err);
 	if (!code)
-		code = find_interface("eth1", &out, err);
+		code = ends_interface("eth1", &out, err);
 	if (code)
 		return code;
 	code = bpf_map_update_elem(bpf_map__fd(e2e->skel->maps.egress), &zero, &out,
@@ -118,12 +85,12 @@ static int attach_bare(struct e2e *e2e, struct err *err)
 
 static int attach_far_ends(struct e2e *e2e, struct err *err)
 {
-	int code = enter(e2e, "arrive", err);
+	int code = ends_enter(e2e->prefix, "arrive", err);
 
 	for (unsigned int i = 0; !code && i < e2e->n_fronts; i++) {
 		struct front *front = &e2e->fronts[i];
 
-		code = attach(e2e->skel->progs.arrive, front->name, &front->arrives, err);
+		code = ends_attach(e2e->skel->progs.arrive, front->name, &front->arrives, err);
 		if (!code && front->arrives >= E2E_INTERFACES)
 			code = err_set(err, -ERANGE, "too many interfaces");
 	}
@@ -143,9 +110,9 @@ static int set_up(struct e2e *e2e, struct err *err)
 		if (e2e->fronts[i].bare)
 			code = attach_bare(e2e, err);
 	if (!code)
-		code = enter(e2e, "make", err);
+		code = ends_enter(e2e->prefix, "make", err);
 	for (unsigned int i = 0; !code && i < e2e->n_fronts; i++)
-		code = find_interface(e2e->fronts[i].name, &e2e->fronts[i].ifindex, err);
+		code = ends_interface(e2e->fronts[i].name, &e2e->fronts[i].ifindex, err);
 	return code;
 }
 
@@ -162,17 +129,6 @@ static uint64_t arrived_at(const struct e2e *e2e, const struct front *front)
 	const struct e2e_arrived *arrived = &e2e->skel->bss->arrived[front->arrives];
 
 	return front->bare ? arrived->plain : arrived->tunnelled;
-}
-
-static int send_batches(const struct e2e *e2e, struct err *err)
-{
-	uint8_t frame[E2E_FRAME] = { 0 };
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_size_in = E2E_FRAME,
-		    .repeat = BATCH * BATCHES, .batch_size = BATCH,
-		    .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
-	int code = bpf_prog_test_run_opts(bpf_program__fd(e2e->skel->progs.make), &opts);
-
-	return code ? err_set(err, code, "cannot send: %s", strerror(-code)) : 0;
 }
 
 /* Those whose time the clock has not counted. */
@@ -194,7 +150,7 @@ static int send_for(const struct e2e *e2e, const struct front *front, double sec
 
 	e2e->skel->bss->packets.ifindex = front->ifindex;
 	do {
-		code = send_batches(e2e, err);
+		code = ends_send(e2e->skel->progs.make, BATCH * BATCHES, err);
 		sent += BATCH * BATCHES;
 		took = now(e2e->clock) - begin;
 	} while (!code && took < seconds);
