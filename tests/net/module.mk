@@ -12,8 +12,11 @@ $(O)/tests/net/probes: $(O)/tests/net/probes.o $(O)/libfairlead.a
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LDLIBS) -o $@
 
-ROOT_TESTS += $(O)/tests/net/failing_self_test.so
-$(O)/tests/net/failing_self_test.so: tests/net/failing_self_test.c
+# For LD_PRELOAD.
+NET_PRELOADS := $(addprefix $(O)/tests/net/,failing_self_test.so late_link_update.so)
+ROOT_TESTS += $(NET_PRELOADS)
+
+$(NET_PRELOADS): $(O)/%.so: %.c
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -fPIE,$(ALL_CFLAGS)) -fPIC -shared $< -o $@ -ldl
