@@ -14,7 +14,7 @@ refused_as_unfit() {
 	local status=0 pins=/sys/fs/bpf/fairlead/$ID
 
 	UNFIT=$1 LD_PRELOAD=$PWD/$O/tests/net/failing_self_test.so on fe \
-		timeout 60 "$O/fairleadd" --foreground --config "$RUN/fairlead.yaml" \
+		timeout $((60 * SLOWER)) "$O/fairleadd" --foreground --config "$RUN/fairlead.yaml" \
 		--instance "$ID" > "$RUN/refused.log" 2>&1 || status=$?
 	equal "exit status" 1 "$status"
 	has "$(cat "$RUN/refused.log")" "failed its self-test"
