@@ -23,34 +23,34 @@ hold() {
 }
 
 # Stopped downloads send nothing of their own: acknowledgements of the kernel do.
-all_known() { [ "$(flows)" -ge 24 ]; }
+all_known() { [ "$(flows)" -ge 16 ]; }
 
 pids=()
 balanced 4 ipip $VIP4
-hold 1 12
-# The tables are not those that the first twelve came by.
+hold 1 8
+# The tables are not those that the first eight came by.
 sed -i 's/^flows: .*/flows: 256K/; s/\(name: b[12]\)}/\1, weight: 0}/' "$RUN/fairlead.yaml"
 stop fairleadd
 start fairleadd fe env LATE="$RUN/late" LD_PRELOAD="$PWD/$O/tests/net/late_link_update.so" \
 	"$O/fairleadd" --foreground --config "$RUN/fairlead.yaml" --instance "$ID"
 wait_until 20 is_ready || fail "no new program is ready: $(cat "$RUN/fairleadd.log")"
-hold 13 24
+hold 9 16
 rm "$RUN/late"
 wait_until 20 fairleadd_settled || fail "fairleadd does not answer: $(cat "$RUN/fairleadd.log")"
-grep -q "notice: flow maps: 12 flows moved to maps of another size" "$RUN/fairleadd.log" ||
+grep -q "notice: flow maps: 8 flows moved to maps of another size" "$RUN/fairleadd.log" ||
 	fail "the flows were not moved before: $(cat "$RUN/fairleadd.log")"
 
 kill -CONT "${pids[@]}"
-wait_until 20 all_known || fail "$(flows) of 24 flows are known"
+wait_until 20 all_known || fail "$(flows) of 16 flows are known"
 # Known they stay where they are, whatever the tables say now.
 fl backend set web 10.1.0.11 weight 1
 fl backend set web 10.1.0.13 weight 0
 for pid in "${pids[@]}"; do
 	wait "$pid" || fail "a download broke"
 done
-for i in {1..24}; do
+for i in {1..16}; do
 	equal "checksum of download $i" "$(sha256sum < "$RUN/big")" \
 		"$(sha256sum < "$RUN/d$i.body")"
 done
-equal "backends of the late ones" b3 "$(cat "$RUN"/d{13..24}.head | tr -d '\r' |
+equal "backends of the late ones" b3 "$(cat "$RUN"/d{9..16}.head | tr -d '\r' |
 	awk '/X-Backend/ { print $2 }' | sort -u)"
