@@ -316,6 +316,32 @@ static void link_askers(struct checks *checks, const struct want *wants, size_t 
 	}
 }
 
+/*
+ * fairlead-check runs one soon until it is settled for everyone: the most in a row that
+ * anybody wants.
+ */
+static void count_for_all(struct checks *checks, struct asked *asked)
+{
+	struct check *check = &asked->probe.check;
+	uint16_t rise = 1, fall = 1;
+	size_t i;
+
+	for (i = 0; i < asked->n; i++) {
+		const struct health_params *params = &asked->subjects[i]->params;
+
+		rise = params->rise > rise ? params->rise : rise;
+		fall = params->fall > fall ? params->fall : fall;
+	}
+	if (check->rise == rise && check->fall == fall)
+		return;
+	check->rise = rise;
+	check->fall = fall;
+	if (!asked->probe.id || asked->muted)
+		return;
+	checker_del(checks->checker, asked->probe.id);
+	checker_add(checks->checker, &asked->probe);
+}
+
 /* Without its mark it would go to the VIP by the host's own route: then it is not asked. */
 static bool mark(struct checks *checks, struct asked *asked, uint8_t protocol)
 {
@@ -352,7 +378,7 @@ int asked_follow(struct checks *checks, const struct cfg *cfg, struct err *err)
 	_cleanup_(wants_free) struct wants wants = { 0 };
 	_cleanup_free_ struct subject **askers = NULL;
 	_cleanup_free_ struct asked **list = NULL;
-	size_t n_list;
+	size_t i, n_list;
 	int rc = attach_wants(checks, cfg, &wants);
 
 	list = calloc(wants.n + 1, sizeof(*list));
@@ -371,6 +397,8 @@ int asked_follow(struct checks *checks, const struct cfg *cfg, struct err *err)
 	free(checks->asked);
 	checks->asked = TAKE_PTR(list);
 	checks->n_asked = n_list;
+	for (i = 0; i < n_list; i++)
+		count_for_all(checks, checks->asked[i]);
 	begin_asked(checks, wants.list, wants.n);
 	return 0;
 }
