@@ -12,6 +12,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "check_user.h"
 #include "core/cleanup.h"
 #include "daemon.h"
 #include "dp/probe.h"
@@ -109,6 +110,8 @@ static int check_config(const struct daemon_options *o, struct err *err)
 	_cleanup_cfg_ struct cfg *cfg = NULL;
 	int rc = cfg_load_file(o->config, &cfg, err);
 
+	if (!rc)
+		rc = check_user_allow(NULL, cfg, err);
 	if (!rc)
 		printf("%s: %zu VIPs, %zu pools\n", o->config, cfg->n_vips, cfg->n_pools);
 	return rc;
