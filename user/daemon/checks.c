@@ -222,6 +222,11 @@ static void subject_changed(struct checks *checks, struct subject *s,
 	checks->unsaved = true;
 	tell_verdict(checks, s, was);
 	consider(checks, s);
+	/* Also one that was not up, and is not: its pool may be known now. */
+	if (was == HEALTH_UNKNOWN && s->health.state != was) {
+		pool_of(checks, s)->changed = true;
+		settle_soon(checks);
+	}
 }
 
 void checks_reconsider(struct checks *checks)

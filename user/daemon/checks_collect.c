@@ -65,6 +65,7 @@ static void keep_known(struct checks *checks, const struct checks *old)
 		if (order)
 			continue;
 		checks->pools[i].facts = old->pools[j].facts;
+		checks->pools[i].judged = old->pools[j].judged;
 		memcpy(checks->pools[i].path_problem, old->pools[j].path_problem,
 		       sizeof(old->pools[j].path_problem));
 	}

@@ -38,6 +38,7 @@ struct watched_pool {
 	struct pool_facts facts;
 	bool drops;   /* what is new, when none is up */
 	bool changed; /* a subject's state has, since facts were judged */
+	bool judged;  /* with known health: from then on a lack is told */
 	/* Which way its checks go, and why not through the tunnel. */
 	enum check_via via;
 	unsigned int ifindex;
