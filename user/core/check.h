@@ -114,6 +114,7 @@ struct probe_result {
 	uint32_t ms; /* that it took */
 	int16_t weight; /* percent, 0..100; -1: not said */
 	uint8_t agent;  /* enum agent_state */
+	bool agent_unclear; /* it said something else, which the reason quotes */
 	/* "connection refused", "HTTP status 503", "no answer within 2000 ms" */
 	char reason[PROBE_REASON_MAX];
 };

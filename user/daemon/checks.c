@@ -13,6 +13,7 @@
 
 #define SAVE_MS 10000     /* how old the file may be, for want of news */
 #define SAVE_PART 20      /* of the time is the most that writing news may take */
+#define UNCLEAR_MS 600000 /* between two complaints of one agent */
 #define SAVE_WAIT_MS 10   /* while tables change */
 
 uint64_t checks_now(void)
@@ -349,14 +350,29 @@ static void on_died(void *context, const char *why)
 		    &(struct event){ .kind = EVENT_CHECKER_DIED, .why = why, .share = -1 });
 }
 
+/* Of an agent that makes sense now and then, no more often than that. */
+static void tell_unclear(struct subject *s, const struct probe_result *result)
+{
+	char address[ADDR_TEXT_MAX];
+	uint64_t now = checks_now();
+
+	if (!result->agent_unclear || s->health.agent_unclear ||
+	    (s->unclear_told && now - s->unclear_told < UNCLEAR_MS))
+		return;
+	s->unclear_told = now;
+	log_warn("backend '%s' (%s) of pool '%s' passes its check, but its %s; it counts as if it had said none",
+		 s->name, addr_format(&s->addr, address), s->pool, result->reason);
+}
+
 static void take_result(struct checks *checks, struct subject *s,
 			const struct probe_result *result)
 {
 	enum health_state was = s->health.state;
 	bool others = was == HEALTH_DOWN && others_serve(checks, s);
-	unsigned int changes = health_result(&s->health, &s->params, result, others,
-					     checks_now());
+	unsigned int changes;
 
+	tell_unclear(s, result);
+	changes = health_result(&s->health, &s->params, result, others, checks_now());
 	subject_changed(checks, s, was, changes);
 	if (changes)
 		settle_soon(checks); /* time may mean something now */

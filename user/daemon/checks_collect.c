@@ -13,6 +13,7 @@ void subject_inherit(struct subject *s, const struct subject *old)
 	s->told = old->told;
 	s->told_share = old->told_share;
 	s->unasked = old->unasked;
+	s->unclear_told = old->unclear_told;
 	if (!s->checked || addr_compare(&s->addr, &old->addr))
 		return;
 	if (old->checked) {

@@ -40,7 +40,7 @@ static json_t *subject_json(const struct subject *s)
 	const struct health *h = &s->health;
 	char address[ADDR_TEXT_MAX];
 
-	return json_pack("{s:o, s:o, s:s, s:I, s:I, s:o, s:f, s:I, s:b, s:I, s:I, s:I, s:f, s:I}",
+	return json_pack("{s:o, s:o, s:s, s:I, s:I, s:o, s:f, s:I, s:b, s:I, s:I, s:I, s:f, s:I, s:b}",
 			 "pool", text_json(s->pool), "backend", text_json(s->name),
 			 "address", addr_format(&s->addr, address), "state", (json_int_t)h->state, "since",
 			 (json_int_t)h->since, "reason", text_json(h->reason), "penalty",
@@ -48,7 +48,7 @@ static json_t *subject_json(const struct subject *s)
 			 h->damped, "climbs", (json_int_t)h->climbs, "climb",
 			 (json_int_t)h->climb, "agent", (json_int_t)h->agent,
 			 "agent_weight", h->agent_weight, "agent_share",
-			 (json_int_t)h->agent_share);
+			 (json_int_t)h->agent_share, "agent_unclear", h->agent_unclear);
 }
 
 static json_t *checks_json(const struct checks *checks)
@@ -106,14 +106,15 @@ static bool parse_health(json_t *object, struct health *h)
 {
 	json_int_t state, since, penalised, climbs, climb, agent, share;
 	const char *reason;
-	int damped;
+	int damped, unclear = 0;
 
 	*h = (struct health){ 0 };
-	if (json_unpack(object, "{s:I, s:I, s:s, s:F, s:I, s:b, s:I, s:I, s:I, s:F, s:I}",
+	if (json_unpack(object, "{s:I, s:I, s:s, s:F, s:I, s:b, s:I, s:I, s:I, s:F, s:I, s?b}",
 			"state", &state, "since", &since, "reason", &reason, "penalty",
 			&h->penalty, "penalised", &penalised, "damped", &damped, "climbs",
 			&climbs, "climb", &climb, "agent", &agent, "agent_weight",
-			&h->agent_weight, "agent_share", &share) ||
+			&h->agent_weight, "agent_share", &share, "agent_unclear",
+			&unclear) ||
 	    !in_range(state, HEALTH_UNKNOWN + 1, HEALTH__MAX - 1) ||
 	    !in_range(agent, 0, AGENT__MAX - 1) || !in_range(climb, 1, HEALTH_SHARE_FULL) ||
 	    !in_range(share, 0, HEALTH_SHARE_FULL) ||
@@ -129,6 +130,7 @@ static bool parse_health(json_t *object, struct health *h)
 	h->climb = climb;
 	h->agent = agent;
 	h->agent_share = share;
+	h->agent_unclear = unclear;
 	snprintf(h->reason, sizeof(h->reason), "%s", reason);
 	return true;
 }

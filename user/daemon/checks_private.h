@@ -25,6 +25,7 @@ struct subject {
 	struct asked *asked; /* NULL: nobody is asked */
 	bool unasked; /* so it was before: nothing is known of now */
 	bool fresh; /* its first state is nothing to tell */
+	uint64_t unclear_told; /* when its agent was last said to make no sense; 0: never */
 	/* What was told of it last. */
 	enum effective_state told;
 	uint8_t told_share;
