@@ -12,8 +12,9 @@ $(O)/tests/net/probes: $(O)/tests/net/probes.o $(O)/libfairlead.a
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LDLIBS) -o $@
 
-ROOT_TESTS += $(O)/tests/net/failing_self_test.so
-$(O)/tests/net/failing_self_test.so: tests/net/failing_self_test.c
+FAILING := $(addprefix $(O)/tests/net/,failing_self_test.so failing_marks.so)
+ROOT_TESTS += $(FAILING)
+$(FAILING): $(O)/%.so: %.c
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -fPIE,$(ALL_CFLAGS)) -fPIC -shared $< -o $@ -ldl

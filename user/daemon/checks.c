@@ -288,7 +288,8 @@ static void on_settle(uv_timer_t *timer)
 static bool time_counts(const struct checks *checks, const struct subject *s)
 {
 	return s->checked && (s->health.state != HEALTH_UNKNOWN ||
-			      (s->asked && checker_status(checks->checker).pid));
+			      (s->asked && !s->asked->muted &&
+			       checker_status(checks->checker).pid));
 }
 
 /* Time has passed for those for whom it means something. */

@@ -52,7 +52,7 @@ struct asked {
 	struct probe probe; /* its check is owned */
 	enum check_via via; /* never CHECK_VIA_AUTO */
 	uint16_t backend;   /* id, of CHECK_VIA_VIP; else 0 */
-	bool muted;         /* it cannot be asked now */
+	bool muted;         /* it has no mark, and is not asked until it has */
 	bool answered;      /* and this is what it said last: */
 	struct probe_result last;
 	struct subject **subjects; /* into checks->askers */
@@ -93,6 +93,7 @@ struct checks {
 	char attach_failed[512]; /* why it cannot be; "": it can */
 	uint64_t routes_rest;    /* not before then are routes looked at again */
 	uint64_t path_lost;      /* when the program was found to be gone */
+	char mark_failed[600];   /* why some are muted; "": none is */
 
 	struct drain *drains; /* removed backends that drain for so long only */
 	size_t n_drains;
@@ -182,6 +183,8 @@ const struct cfg_vip *pool_vip(const struct cfg *cfg, const struct cfg_pool *poo
 void asked_clear(struct checks *checks);
 /* To a checker that knows nothing. */
 void asked_tell(const struct checks *checks);
+/* Those that are muted may be asked by now. */
+void asked_retry(struct checks *checks);
 /* NULL: nobody has the id (any more). */
 struct asked *asked_find(const struct checks *checks, uint32_t id);
 
