@@ -240,6 +240,12 @@ void checks_reconsider(struct checks *checks)
 
 static void arm_tick(struct checks *checks);
 
+/* Is there anything for the file, or in it that is no longer so? */
+static bool has_news(const struct checks *checks)
+{
+	return checks->n_checked || checks->n_drains || checks->saved_drains;
+}
+
 static void on_save(uv_timer_t *timer)
 {
 	struct checks *checks = timer->data;
@@ -251,7 +257,7 @@ static void on_save(uv_timer_t *timer)
 		return;
 	}
 	checks->unsaved = false;
-	if (checks->n_checked)
+	if (has_news(checks))
 		checks_save(checks);
 	checks->saved = checks_now();
 	checks->save_took = checks->saved - begun;
@@ -259,7 +265,7 @@ static void on_save(uv_timer_t *timer)
 }
 
 /* At once, so that not even kill -9 loses it, unless writing takes long. */
-static void save_news(struct checks *checks)
+void checks_save_soon(struct checks *checks)
 {
 	uint64_t age = checks_now() - checks->saved, least = SAVE_PART * checks->save_took;
 
@@ -280,7 +286,7 @@ static void on_settle(uv_timer_t *timer)
 		txn_refresh(checks->daemon);
 	checks->stale = false;
 	if (checks->unsaved)
-		save_news(checks);
+		checks_save_soon(checks);
 	arm_tick(checks);
 }
 
@@ -518,7 +524,7 @@ void checks_close(struct checks *checks)
 {
 	if (!checks)
 		return;
-	if (checks->n_checked)
+	if (has_news(checks))
 		checks_save(checks);
 	checker_close(checks->checker);
 	uv_close((uv_handle_t *)&checks->tick, checks_freed);

@@ -64,8 +64,9 @@ static json_t *checks_json(const struct checks *checks)
 			json_array_append_new(list, subject_json(s));
 	}
 	read_boot_id(boot_id, sizeof(boot_id));
-	return json_pack("{s:i, s:s, s:I, s:o}", "version", VERSION, "boot_id", boot_id,
-			 "saved", (json_int_t)checks_now(), "backends", list);
+	return json_pack("{s:i, s:s, s:I, s:o, s:o}", "version", VERSION, "boot_id", boot_id,
+			 "saved", (json_int_t)checks_now(), "backends", list, "drains",
+			 drains_json(checks));
 }
 
 /* Through a buffer: jansson by itself makes a system call of each comma. */
@@ -93,6 +94,8 @@ void checks_save(struct checks *checks)
 	file_path(checks, "", path, sizeof(path));
 	if (!json || write_file(fresh, json) || rename(fresh, path))
 		log_warn("health would not outlive a restart: cannot write '%s': %m", path);
+	else
+		checks->saved_drains = checks->n_drains;
 	json_decref(json);
 }
 
@@ -182,15 +185,20 @@ void checks_load(struct checks *checks)
 	json_int_t version, saved;
 	uint64_t now = checks_now();
 	char path[96], booted[64];
-	json_t *json, *list;
+	json_t *json, *list, *drains = NULL;
+	bool believed;
 
 	file_path(checks, "", path, sizeof(path));
 	json = json_load_file(path, 0, NULL);
 	read_boot_id(booted, sizeof(booted));
-	if (json && !json_unpack(json, "{s:I, s:s, s:I, s:o}", "version", &version, "boot_id",
-				 &boot_id, "saved", &saved, "backends", &list) &&
-	    version == VERSION && !strcmp(boot_id, booted) && saved >= 0 &&
-	    (uint64_t)saved <= now)
-		load_subjects(checks, list, now - saved);
+	if (json && !json_unpack(json, "{s:I, s:s, s:I, s:o, s?o}", "version", &version,
+				 "boot_id", &boot_id, "saved", &saved, "backends", &list,
+				 "drains", &drains) &&
+	    version == VERSION) {
+		believed = !strcmp(boot_id, booted) && saved >= 0 && (uint64_t)saved <= now;
+		if (believed)
+			load_subjects(checks, list, now - saved);
+		drains_load(checks, drains, believed);
+	}
 	json_decref(json);
 }

@@ -4,6 +4,7 @@
 
 /* What the files of health share. Times are of checks_now(). */
 
+#include <jansson.h>
 #include <uv.h>
 
 #include "checker.h"
@@ -67,6 +68,8 @@ struct probes;
 /* A removed backend, and when the last of its flows are chosen again. */
 struct drain {
 	uint16_t id;
+	struct addr addr;
+	uint32_t timeout; /* s */
 	uint64_t until;
 };
 
@@ -96,7 +99,7 @@ struct checks {
 	char mark_failed[600];   /* why some are muted; "": none is */
 
 	struct drain *drains; /* removed backends that drain for so long only */
-	size_t n_drains;
+	size_t n_drains, saved_drains; /* saved: that the file has */
 
 	uv_timer_t tick, settle, save, routes, drained;
 	unsigned int closed; /* of these */
@@ -188,6 +191,12 @@ void asked_retry(struct checks *checks);
 /* NULL: nobody has the id (any more). */
 struct asked *asked_find(const struct checks *checks, uint32_t id);
 
+/* checks_drain.c: of the file; borrowed. `believed`: its times are of this boot. */
+json_t *drains_json(const struct checks *checks);
+void drains_load(struct checks *checks, json_t *list, bool believed);
+
+/* What there is to save has changed. */
+void checks_save_soon(struct checks *checks);
 /* checks_file.c: /run/fairlead/INSTANCE/health.json. */
 void checks_save(struct checks *checks);
 /*
