@@ -13,6 +13,7 @@
 
 #include "checks_private.h"
 #include "core/cleanup.h"
+#include "core/plural.h"
 #include "sys/log.h"
 #include "verbs.h"
 
@@ -172,11 +173,11 @@ static void load_subjects(struct checks *checks, json_t *list, uint64_t age)
 			taken += load_health(object, s);
 	}
 	if (taken)
-		log_notice("the health of %zu backends is known from %" PRIu64 " s ago",
-			   taken, age / 1000);
+		log_notice("the health of %zu backend%s is known from %" PRIu64 " s ago",
+			   taken, plural(taken), age / 1000);
 	if (stale)
-		log_notice("the health of %zu backends is not believed, as it was known %" PRIu64 " s ago",
-			   stale, age / 1000);
+		log_notice("the health of %zu backend%s is not believed, as it was known %" PRIu64 " s ago",
+			   stale, plural(stale), age / 1000);
 }
 
 void checks_load(struct checks *checks)

@@ -14,6 +14,7 @@
 
 #include "check_user.h"
 #include "core/cleanup.h"
+#include "core/plural.h"
 #include "daemon.h"
 #include "dp/probe.h"
 #include "sys/bpffs.h"
@@ -113,7 +114,8 @@ static int check_config(const struct daemon_options *o, struct err *err)
 	if (!rc)
 		rc = check_user_allow(NULL, cfg, err);
 	if (!rc)
-		printf("%s: %zu VIPs, %zu pools\n", o->config, cfg->n_vips, cfg->n_pools);
+		printf("%s: %zu VIP%s, %zu pool%s\n", o->config, cfg->n_vips,
+		       plural(cfg->n_vips), cfg->n_pools, plural(cfg->n_pools));
 	return rc;
 }
 
