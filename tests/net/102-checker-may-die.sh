@@ -40,8 +40,16 @@ stop fairleadd KILL
 gone() { [ ! -d "/proc/$pid" ]; }
 wait_until 10 gone || fail "fairlead-check outlives fairleadd"
 
-# Whom it cannot become is said once for each try, in its own words.
-sed -i 's/^attach: native/&\ncheck_user: nobody-of-this-name/' "$RUN/fairlead.yaml"
+# Whom it cannot become any more is said once for each try, in its own words.
+cp /etc/passwd "$RUN/passwd"
+echo "fleeting:x:12345:65534::/:/bin/false" >> "$RUN/passwd"
+mount --bind "$RUN/passwd" /etc/passwd
+sed -i 's/^attach: native/&\ncheck_user: fleeting/' "$RUN/fairlead.yaml"
 start_fairleadd
-wait_until 30 grep -q "there is no user 'nobody-of-this-name'" "$RUN/fairleadd.log" ||
+results_go_on
+umount /etc/passwd
+kill -KILL "$(status_of checker_pid)"
+wait_until 30 grep -q "there is no user 'fleeting'" "$RUN/fairleadd.log" ||
 	fail "not a word of why fairlead-check does not run"
+# And it is in the way of nothing else.
+fl backend set web b1 weight 2 > /dev/null || fail "no change without the user"

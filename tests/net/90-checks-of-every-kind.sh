@@ -36,8 +36,13 @@ CHECKER=--allow-exec passes '"exit status 0"' exec 127.0.0.1 0 '"args":["/bin/tr
 
 # What an agent says that makes no sense is told, and changes nothing.
 hostile reply 8081 $'HTTP/1.1 200 OK\r\nX-Weight: 101\r\n\r\n{"load": 5}'
-passes "weight or state '101' is unknown; known: 0 to 100, up, drain, down" \
+passes "weight or state '101' makes no sense; allowed: 0 to 100, up, drain, down" \
 	http 127.0.0.1 8081 '"weight_header":"X-Weight"'
+hostile reply 8083 $'HTTP/1.1 200 OK\r\n\r\n{"a": -1, "b": true, "c": [1], "d": null}'
+passes "weight or state '-1' makes no sense" http 127.0.0.1 8083 '"weight_json":"a"'
+passes "weight or state 'true' makes no sense" http 127.0.0.1 8083 '"weight_json":"b"'
+passes "weight or state '[1]' makes no sense" http 127.0.0.1 8083 '"weight_json":"c"'
+passes "no weight or state in the answer" http 127.0.0.1 8083 '"weight_json":"d"'
 passes "no weight or state in the answer" http 127.0.0.1 8081 '"weight_json":"load.weight"'
 passes "no weight or state in the answer" http 127.0.0.1 8081 '"weight_header":"X-Other"'
 

@@ -15,6 +15,7 @@ static inline void full_check(struct check *check)
 		.kind = CHECK_HTTPS,
 		.via = CHECK_VIA_VIP,
 		.interval = 1000,
+		.fast_interval = 300,
 		.timeout = 500,
 		.jitter = 20,
 		.rise = 4,

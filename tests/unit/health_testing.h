@@ -27,6 +27,7 @@ struct patient {
 	bool alone; /* nobody else of its pool serves */
 	int16_t weight; /* what its agent says */
 	uint8_t agent;
+	bool unclear; /* it says what makes no sense */
 	unsigned int changes; /* of the last result or tick */
 };
 
@@ -49,10 +50,12 @@ static inline void patient_check(struct patient *p, bool ok)
 		.ok = ok,
 		.weight = p->weight,
 		.agent = p->agent,
+		.agent_unclear = ok && p->unclear,
 	};
 
 	snprintf(result.reason, sizeof(result.reason), "%s",
-		 ok ? "HTTP status 200" : "connection refused");
+		 !ok ? "connection refused" :
+		 p->unclear ? "weight or state 'x' makes no sense" : "HTTP status 200");
 	p->changes = health_result(&p->h, &p->params, &result, !p->alone, p->now);
 }
 

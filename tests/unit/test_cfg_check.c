@@ -17,8 +17,8 @@ static const struct cfg_pool *pool_of(const struct cfg *cfg)
 static void every_key_of_an_https_check_is_read(void **state)
 {
 	_cleanup_cfg_ struct cfg *cfg = must_parse(INLINE(
-		"via: direct, interval: 500ms, timeout: 250ms, jitter: 0, rise: 1, fall: 100, "
-		"port: 8443, path: '/a?b=%20', host: 'www.example.com:8443', method: HEAD, "
+		"via: direct, interval: 500ms, fast_interval: 150ms, timeout: 250ms, jitter: 0, "
+		"rise: 1, fall: 100, port: 8443, path: '/a?b=%20', host: 'www.example.com:8443', method: HEAD, "
 		"status: 200-399, tls_verify: true, sni: sni.example.com, ca_file: /ca, "
 		"cert_file: /cert, key_file: '/k ey', weight_header: X-Weight, type: https"));
 	const struct check *check = &pool_of(cfg)->check;
@@ -27,6 +27,7 @@ static void every_key_of_an_https_check_is_read(void **state)
 	assert_int_equal(check->kind, CHECK_HTTPS);
 	assert_int_equal(check->via, CHECK_VIA_DIRECT);
 	assert_int_equal(check->interval, 500);
+	assert_int_equal(check->fast_interval, 150);
 	assert_int_equal(check->timeout, 250);
 	assert_int_equal(check->jitter, 0);
 	assert_int_equal(check->rise, 1);
@@ -98,14 +99,16 @@ static void what_is_not_said_is_the_default_of_the_type(void **state)
 	}
 }
 
-static void a_short_interval_shortens_a_timeout_that_is_not_given(void **state)
+static void a_short_interval_shortens_times_that_are_not_given(void **state)
 {
 	_cleanup_cfg_ struct cfg *cfg = must_parse(INLINE("type: tcp, interval: 200ms"));
 	_cleanup_free_ char *yaml = must_dump(cfg);
 
 	(void)state;
 	assert_int_equal(pool_of(cfg)->check.timeout, 200);
+	assert_int_equal(pool_of(cfg)->check.fast_interval, 200);
 	assert_null(strstr(yaml, "timeout"));
+	assert_null(strstr(yaml, "fast_interval"));
 }
 
 static void a_saved_check_says_what_was_said(void **state)
@@ -114,7 +117,8 @@ static void a_saved_check_says_what_was_said(void **state)
 		"type: tcp\n",
 		"type: tcp\n      interval: 100ms\n      port: 1\n      send: \"a\\nb \"\n"
 		"      receive: \"\\xE9\\x80\"\n",
-		"type: http\n      via: vip\n      interval: 90s\n      timeout: 10ms\n"
+		"type: http\n      via: vip\n      interval: 90s\n"
+		"      fast_interval: 90s\n      timeout: 10ms\n"
 		"      jitter: 50\n      rise: 100\n      fall: 1\n      path: /x\n"
 		"      host: a-b.c_d\n      method: HEAD\n      status: \"100-599\"\n"
 		"      weight_header: X-W\n",
@@ -150,8 +154,8 @@ static void a_saved_check_says_what_was_said(void **state)
 static void defaults_are_not_written(void **state)
 {
 	_cleanup_cfg_ struct cfg *cfg = must_parse(INLINE(
-		"type: http, via: auto, interval: 5, timeout: 2s, jitter: 10, rise: 2, fall: 3, "
-		"path: /, method: GET, status: 200-299"));
+		"type: http, via: auto, interval: 5, fast_interval: 1s, timeout: 2s, jitter: 10, "
+		"rise: 2, fall: 3, path: /, method: GET, status: 200-299"));
 	_cleanup_free_ char *yaml = must_dump(cfg);
 
 	(void)state;
@@ -171,11 +175,11 @@ static void a_clone_owns_its_check(void **state)
 
 #define TYPES "tcp, http, https, udp, icmp, exec"
 #define CHECK_KEYS                                                                 \
-	"type, via, interval, timeout, jitter, rise, fall, port, path, host, method, " \
-	"status, body, tls_verify, sni, ca_file, cert_file, key_file, weight_header, " \
-	"weight_json, send, receive, command"
+	"type, via, interval, fast_interval, timeout, jitter, rise, fall, port, path, "     \
+	"host, method, status, body, tls_verify, sni, ca_file, cert_file, key_file, "    \
+	"weight_header, weight_json, send, receive, command"
 #define TCP_KEYS \
-	"type, via, interval, timeout, jitter, rise, fall, port, send, receive"
+	"type, via, interval, fast_interval, timeout, jitter, rise, fall, port, send, receive"
 
 static void checks_of_the_wrong_shape_are_refused(void **state)
 {
@@ -220,21 +224,21 @@ static void keys_that_the_type_does_not_use_are_refused(void **state)
 		  TCP_KEYS },
 		{ POOL("type: http\n      sni: x"),
 		  "6:7: pool 'w': key 'sni' is not used by checks of type http; allowed: type, "
-		  "via, interval, timeout, jitter, rise, fall, port, path, host, method, "
-		  "status, body, weight_header, weight_json" },
+		  "via, interval, fast_interval, timeout, jitter, rise, fall, port, path, host, "
+		  "method, status, body, weight_header, weight_json" },
 		{ POOL("type: udp\n      status: 200"),
 		  "6:7: pool 'w': key 'status' is not used by checks of type udp; allowed: "
 		  TCP_KEYS },
 		{ POOL("type: icmp\n      port: 7"),
 		  "6:7: pool 'w': key 'port' is not used by checks of type icmp; allowed: "
-		  "type, via, interval, timeout, jitter, rise, fall" },
+		  "type, via, interval, fast_interval, timeout, jitter, rise, fall" },
 		{ POOL("type: exec\n      via: direct"),
 		  "6:7: pool 'w': key 'via' is not used by checks of type exec; allowed: "
-		  "type, interval, timeout, jitter, rise, fall, port, command" },
+		  "type, interval, fast_interval, timeout, jitter, rise, fall, port, command" },
 		{ POOL("type: http\n      command: [/x]"),
 		  "6:7: pool 'w': key 'command' is not used by checks of type http; allowed: "
-		  "type, via, interval, timeout, jitter, rise, fall, port, path, host, method, "
-		  "status, body, weight_header, weight_json" },
+		  "type, via, interval, fast_interval, timeout, jitter, rise, fall, port, path, "
+		  "host, method, status, body, weight_header, weight_json" },
 	};
 
 	(void)state;
@@ -260,6 +264,11 @@ static void numbers_and_words_are_refused_with_what_is_allowed(void **state)
 		{ INLINE("type: tcp, timeout: 6s"),
 		  "4:24: pool 'w': timeout 6s is longer than interval 5s; allowed: at most the "
 		  "interval" },
+		{ INLINE("fast_interval: 99ms"),
+		  "4:28: pool 'w': fast_interval '99ms' is out of range; allowed: 100ms to 1h" },
+		{ INLINE("type: tcp, fast_interval: 6s"),
+		  "4:24: pool 'w': fast_interval 6s is longer than interval 5s; allowed: at most "
+		  "the interval" },
 		{ INLINE("jitter: 51"),
 		  "4:21: pool 'w': jitter '51' is out of range; allowed: 0 to 50" },
 		{ INLINE("jitter: 10%"),
@@ -449,7 +458,7 @@ int main(void)
 		cmocka_unit_test(every_key_of_an_https_check_is_read),
 		cmocka_unit_test(keys_of_the_other_types_are_read),
 		cmocka_unit_test(what_is_not_said_is_the_default_of_the_type),
-		cmocka_unit_test(a_short_interval_shortens_a_timeout_that_is_not_given),
+		cmocka_unit_test(a_short_interval_shortens_times_that_are_not_given),
 		cmocka_unit_test(a_saved_check_says_what_was_said),
 		cmocka_unit_test(defaults_are_not_written),
 		cmocka_unit_test(a_clone_owns_its_check),

@@ -285,7 +285,7 @@ static void a_private_pool_belongs_to_its_own_vip(void **state)
 
 	strcpy(orphan->vips[1].pool, "web");
 	assert_int_equal(cfg_check(orphan, &err), -EINVAL);
-	assert_string_equal(err.text, "1 private pools belong to no vip");
+	assert_string_equal(err.text, "1 private pool without a vip");
 }
 
 int main(void)

@@ -26,6 +26,7 @@ static void defaults_are_as_documented(void **state)
 		assert_int_equal(check.kind, kind);
 		assert_int_equal(check.via, CHECK_VIA_AUTO);
 		assert_int_equal(check.interval, 5000);
+		assert_int_equal(check.fast_interval, 1000);
 		assert_int_equal(check.timeout, 2000);
 		assert_int_equal(check.jitter, 10);
 		assert_int_equal(check.rise, 2);
@@ -115,6 +116,7 @@ static void each_thing_that_is_asked_makes_a_difference(void **state)
 	DIFFER_NUMBER(kind);
 	DIFFER_NUMBER(via);
 	DIFFER_NUMBER(interval);
+	DIFFER_NUMBER(fast_interval);
 	DIFFER_NUMBER(timeout);
 	DIFFER_NUMBER(jitter);
 	DIFFER_NUMBER(port);

@@ -110,6 +110,7 @@ static void result_comes_back(const struct probe_result *result)
 	assert_int_equal(message.result.ms, result->ms);
 	assert_int_equal(message.result.weight, result->weight);
 	assert_int_equal(message.result.agent, result->agent);
+	assert_int_equal(message.result.agent_unclear, result->agent_unclear);
 	assert_string_equal(message.result.reason, result->reason);
 }
 
@@ -127,6 +128,9 @@ static void results_come_back(void **state)
 		result_comes_back(&result);
 	result.agent = AGENT_SILENT;
 	result.weight = 100;
+	result_comes_back(&result);
+	result.weight = -1;
+	result.agent_unclear = true;
 	result_comes_back(&result);
 }
 

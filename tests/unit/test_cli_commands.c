@@ -17,7 +17,8 @@
 	"\"packets\": 0, \"bytes\": 0, \"new_flows\": 0, "               \
 	"\"effective\": \"down\", \"why\": \"check\", \"share\": 0, "  \
 	"\"health\": \"down\", \"health_s\": 61, \"health_reason\": "    \
-	"\"connect: timed out\", \"penalty\": 12.5, \"via\": \"vip\"}"
+	"\"connect: timed out\", \"penalty\": 12.5, \"via\": \"vip\", " \
+	"\"check_problem\": null}"
 /* One that no pool lists any more. */
 #define LEFT                                                                 \
 	"{\"pool\": null, \"name\": \"10.1.0.9\", \"address\": \"10.1.0.9\", " \
@@ -150,12 +151,12 @@ static const struct {
 	  "state draining slots 4 packets 0 bytes 0 new_flows 0 "
 	  "effective down share 0 health down health_s 61 penalty 12.500 "
 	  "via vip next_hop - problem \"no route\" why check "
-	  "health_reason \"connect: timed out\"\n" },
+	  "health_reason \"connect: timed out\" check_problem -\n" },
 	{ "-o backend show", FAKE_OK("{\"backends\": [" LEFT "]}"),
 	  "pool - name 10.1.0.9 address 10.1.0.9 weight 0 encap ipip "
 	  "state draining slots 0 packets 0 bytes 0 new_flows 0 "
 	  "effective - share - health - health_s - penalty - via - "
-	  "next_hop - problem - why - health_reason -\n" },
+	  "next_hop - problem - why - health_reason - check_problem -\n" },
 	{ "show counters", FAKE_OK(COUNTERS),
 	  "passed         1\n"
 	  "sent_tx        2\n"

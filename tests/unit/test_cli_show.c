@@ -211,9 +211,21 @@ static void what_a_backend_says_does_not_reach_the_terminal_as_control(void **st
 	assert_column(text, "reason", "\\x1b[2J\\x0ax");
 }
 
+static void a_problem_of_the_check_is_a_reason_also_of_one_that_is_up(void **state)
+{
+	_cleanup_free_ char *text = table(
+		"backend show", "backends",
+		BACKEND("up", "null", HEALTH("up", "check", "100", "up", "61", "\"x\"")
+			", \"check_problem\": \"weight 'x' makes no sense\""));
+
+	(void)state;
+	assert_column(text, "reason", "check: weight 'x' makes no sense");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_problem_of_the_check_is_a_reason_also_of_one_that_is_up),
 		cmocka_unit_test(a_backend_is_a_line_that_fits),
 		cmocka_unit_test(the_state_is_what_comes_of_everything),
 		cmocka_unit_test(the_reason_is_what_says_most),

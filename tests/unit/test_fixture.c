@@ -219,7 +219,7 @@ static void mistakes_in_frames_and_steps_are_told_with_line_and_column(void **st
 {
 	static const struct mistake rows[] = {
 		{ CASE IN IN, "c.yaml:4:5: case 'x': key 'in' is already on line 3" },
-		{ CASE "    in: {hex: 00}\n", "c.yaml:3:15: case 'x': the frame has 1 bytes; allowed: 14 to" },
+		{ CASE "    in: {hex: 00}\n", "c.yaml:3:15: case 'x': the frame has 1 byte; allowed: 14 to" },
 		{ CASE "    in: {hex: 0x}\n", "c.yaml:3:15: case 'x': it has no pair of hexadecimal digits" },
 		{ CASE "    in: {}\n", "c.yaml:3:9: case 'x': it is no packet" },
 		{ CASE "    in: {pcap: a}\n", "c.yaml:3:9: case 'x': it is no packet" },

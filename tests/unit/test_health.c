@@ -374,10 +374,37 @@ static void next_is_when_something_changes(void **state)
 	assert_true(ticks > 1000);
 }
 
+static void an_agent_that_makes_no_sense_is_the_reason_while_it_does_not(void **state)
+{
+	struct patient p = patient_new();
+
+	(void)state;
+	patient_checks(&p, "+");
+	p.unclear = true;
+	patient_checks(&p, "+");
+	assert_string_equal(p.h.reason, "weight or state 'x' makes no sense");
+	assert_true(p.h.agent_unclear);
+	assert_int_equal(p.h.state, HEALTH_UP);
+	assert_int_equal(patient_share(&p), HEALTH_SHARE_FULL);
+	p.unclear = false;
+	patient_checks(&p, "+");
+	assert_string_equal(p.h.reason, "HTTP status 200");
+	assert_false(p.h.agent_unclear);
+
+	/* What it fails with is more important, and stays when it passes. */
+	p.unclear = true;
+	patient_checks(&p, "+-");
+	assert_string_equal(p.h.reason, "connection refused");
+	p.unclear = false;
+	patient_checks(&p, "+");
+	assert_string_equal(p.h.reason, "connection refused");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rise_and_fall_are_results_in_a_row),
+		cmocka_unit_test(an_agent_that_makes_no_sense_is_the_reason_while_it_does_not),
 		cmocka_unit_test(failures_of_a_row_may_be_far_apart_but_a_success_ends_it),
 		cmocka_unit_test(a_success_is_enough_for_an_unknown_one),
 		cmocka_unit_test(an_unknown_one_is_down_after_fall_failures),

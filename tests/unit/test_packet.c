@@ -257,7 +257,7 @@ static void a_packet_is_described_in_lines(void **state)
 	describe("tcp " ENDS4 "check=0 ipcheck=0 cut=70 pad=20", &l);
 	assert_line(&l, "      length 40 protocol 6 checksum WRONG");
 	assert_line(&l, "      window 65535 checksum WRONG");
-	assert_line(&l, "      16 bytes follow the packet");
+	assert_line(&l, "      16 bytes after the packet");
 	describe("udp " ENDS6 "ext=hop,dest frag=0+ id=9 bytes=4", &l);
 	assert_line(&l, "      2 extension headers");
 	assert_line(&l, "      fragment of id 9 at 0, more follow");
@@ -316,7 +316,7 @@ static void cut_packets_are_described_as_far_as_they_go(void **state)
 			assert_int_equal(packet_copy(p.data, size, &cut, NULL), 0);
 			cut.data = realloc(cut.data, size ? size : 1);
 			packet_describe(&cut, &lines);
-			snprintf(first, sizeof(first), "%zu bytes", size);
+			snprintf(first, sizeof(first), "%zu byte%s", size, size == 1 ? "" : "s");
 			assert_string_equal(lines.line[0], first);
 			packet_summary(&cut, text);
 			assert_non_null(strstr(text, first));

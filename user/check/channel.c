@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "checker.h"
+#include "core/plural.h"
 #include "sys/log.h"
 
 static void on_event(uv_poll_t *poll, int status, int events);
@@ -30,8 +31,8 @@ static void set_waits(struct channel *channel, bool waits)
 	watch(channel);
 	if (waits || !channel->replaced)
 		return;
-	log_warn("fairleadd reads again; meanwhile %llu messages gave way to newer ones",
-		 (unsigned long long)channel->replaced);
+	log_warn("fairleadd reads again; meanwhile %llu message%s gave way to newer ones",
+		 (unsigned long long)channel->replaced, plural(channel->replaced));
 	channel->replaced = 0;
 }
 

@@ -44,6 +44,7 @@ struct checker {
 	struct pings *pings; /* NULL until prepared, or the first echo */
 	struct task_list tasks[CHECKER_BUCKETS]; /* by id */
 	struct task_queue due;
+	uint32_t unsettled; /* tasks; core/check_pace.h */
 	uv_idle_t idle; /* takes them */
 	uv_signal_t sigterm, sigint;
 	uint64_t random;

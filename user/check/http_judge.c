@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "checker.h"
+#include "core/cleanup.h"
 #include "core/num.h"
 #include "core/quote.h"
 #include "http.h"
@@ -58,21 +59,28 @@ static json_t *json_at(json_t *object, const char *path)
 	return object;
 }
 
-/* A string, or a number without its fraction. -ENOENT: not said. */
+/*
+ * A string, or a number without its fraction; anything else as it stands there, to be
+ * quoted. -ENOENT: not said.
+ */
 static int agent_of_json(const struct http_run *run, char *out, size_t size)
 {
 	json_t *root = json_loadb(run->body, run->body_bytes, 0, NULL);
 	json_t *value = json_at(root, run->task->probe.check.weight_json);
-	int rc = 0;
+	_cleanup_free_ char *other = NULL;
 
 	if (json_is_string(value))
 		snprintf(out, size, "%s", json_string_value(value));
-	else if (json_is_number(value) && json_number_value(value) >= 0)
+	else if (json_is_number(value))
 		snprintf(out, size, "%.0f", json_number_value(value));
+	else if (value && !json_is_null(value))
+		other = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 	else
-		rc = -ENOENT;
+		out = NULL;
+	if (other)
+		snprintf(out, size, "%s", other);
 	json_decref(root);
-	return rc;
+	return out ? 0 : -ENOENT;
 }
 
 /* In the header, else in the body. What makes no sense changes nothing, and is said. */
@@ -92,9 +100,10 @@ static void judge_agent(const struct http_run *run, struct probe_result *result)
 	}
 	if (!rc && !http_agent_parse(text, result))
 		return;
+	result->agent_unclear = !rc;
 	snprintf(result->reason, sizeof(result->reason),
 		 rc ? "no weight or state in the answer" :
-		      "weight or state %s is unknown; known: 0 to 100, up, drain, down",
+		      "weight or state %s makes no sense; allowed: 0 to 100, up, drain, down",
 		 rc ? "" : QUOTE(text));
 }
 

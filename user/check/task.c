@@ -150,6 +150,7 @@ static void on_closed(uv_handle_t *handle)
 
 void task_free(struct task *task)
 {
+	task->checker->unsettled -= task->pace.row > 0;
 	if (task->state == TASK_RUNS)
 		stop_run(task);
 	else if (task->state == TASK_DUE)
@@ -160,23 +161,35 @@ void task_free(struct task *task)
 
 /*
  * From the beginning of one run to that of the next. All first runs come within a
- * second; the second ones are anywhere in the interval, so that load is even after.
+ * second; those after the first settled one are anywhere in the interval, so that load
+ * is even after.
  */
 static uint32_t pause_of(struct task *task)
 {
 	const struct check *check = &task->probe.check;
-	uint32_t spread = (uint64_t)check->interval * check->jitter / 100;
+	struct checker *checker = task->checker;
+	uint32_t pause = check_pace_pause(&task->pace, check, checker->unsettled);
+	uint32_t spread = (uint64_t)pause * check->jitter / 100;
 
-	if (!task->ran)
-		return 1 + checker_random(task->checker, check->interval);
-	return check->interval - spread + checker_random(task->checker, 2 * spread + 1);
+	if (!task->spread && !task->pace.row) {
+		task->spread = true;
+		return 1 + checker_random(checker, check->interval);
+	}
+	return pause - spread + checker_random(checker, 2 * spread + 1);
+}
+
+static void count(struct task *task, bool ok)
+{
+	bool before = task->pace.row > 0;
+
+	check_pace_count(&task->pace, &task->probe.check, ok);
+	task->checker->unsettled += (task->pace.row > 0) - before;
 }
 
 static void schedule(struct task *task)
 {
 	uint64_t now = now_ms(), next = task->began + pause_of(task);
 
-	task->ran = true;
 	start_timer(task, on_turn, next > now ? next - now : 1);
 }
 
@@ -200,6 +213,7 @@ void task_finish(struct task *task, struct probe_result *result)
 	reason_clean(result->reason);
 	tell(task, result);
 	task->excused = false;
+	count(task, result->ok);
 	schedule(task);
 }
 

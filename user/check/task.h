@@ -21,6 +21,7 @@
 
 #include "channel.h"
 #include "core/check.h"
+#include "core/check_pace.h"
 
 struct checker;
 struct task;
@@ -51,7 +52,8 @@ struct task {
 	uint64_t due;     /* of the timer; monotonic ms, as is the next */
 	uint64_t began;   /* of the run */
 	enum { TASK_WAITS, TASK_DUE, TASK_RUNS } state;
-	bool excused, ran;
+	struct check_pace pace;
+	bool excused, spread; /* spread: its runs are where chance has put them */
 	void *run; /* of the prober, while it runs */
 };
 

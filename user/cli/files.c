@@ -8,6 +8,7 @@
 #include "config.h"
 #include "file.h"
 #include "json_text.h"
+#include "sys/user.h"
 #include "verbs.h"
 
 /* The request for apply; NULL when the text cannot be JSON. */
@@ -93,6 +94,15 @@ static size_t count_backends(const struct cfg *cfg)
 	return n;
 }
 
+/* Whom checks run as may be a user of the host that the file is for, and not of this one. */
+static void warn_user(struct writer *w, const struct cfg *cfg)
+{
+	struct err err;
+
+	if (cfg_has_checks(cfg) && user_check(cfg->check_user, &err))
+		write_warning(w, err.text);
+}
+
 int cmd_check(struct cli *cli, int argc, char **argv)
 {
 	const char *path = cli->args.positional[0];
@@ -115,6 +125,7 @@ int cmd_check(struct cli *cli, int argc, char **argv)
 	writer_int(w, "backends", (int64_t)count_backends(cfg));
 	writer_list(w, "warnings");
 	cfg_warnings(cfg, write_warning, w);
+	warn_user(w, cfg);
 	writer_close(w);
 	return EXIT_OK;
 }

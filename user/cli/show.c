@@ -51,6 +51,7 @@ static const struct field backend_fields[] = {
 	{STRING("problem"), .tone = TONE_BAD},
 	{STRING("why"), MAY_MISS},
 	{STRING("health_reason"), MAY_MISS},
+	{STRING("check_problem"), MAY_MISS, .tone = TONE_BAD},
 };
 
 static const struct field status_fields[] = {

@@ -2,6 +2,8 @@
 #include "show_people.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CELL_MAX 48
@@ -162,21 +164,30 @@ static const char *people_why(const json_t *backend)
 	return strcmp(why, "next hop") == 0 && problem ? NULL : why;
 }
 
+static void people_add(FILE *text, const char *what, const char *part)
+{
+	if (part)
+		fprintf(text, "%s%s%s", ftell(text) ? "; " : "", what, part);
+}
+
 static void people_reason(struct writer *w, const json_t *backend)
 {
-	const char *why = people_why(backend);
 	const char *problem = people_string(backend, "problem");
+	const char *check = people_string(backend, "check_problem");
 	_cleanup_free_ char *text = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&text, &length);
 
-	if (!why && !problem) {
-		writer_null(w, "reason");
-		return;
+	if (stream) {
+		people_add(stream, "", people_why(backend));
+		people_add(stream, "check: ", check);
+		people_add(stream, "next hop: ", problem);
+		fclose(stream);
 	}
-
-	if (asprintf(&text, "%s%s%s%s", why ? why : "", why && problem ? "; " : "",
-		     problem ? "next hop: " : "", problem ? problem : "") < 0)
-		text = NULL;
-	writer_str_tone(w, "reason", text, problem ? TONE_BAD : TONE_PLAIN);
+	if (length)
+		writer_str_tone(w, "reason", text, problem || check ? TONE_BAD : TONE_PLAIN);
+	else
+		writer_null(w, "reason");
 }
 
 /* The one that holds blanks comes last. */

@@ -8,6 +8,7 @@
 #include <linux/bpf.h>
 
 #include "core/cleanup.h"
+#include "core/plural.h"
 
 void test_result_clear(struct test_result *result)
 {
@@ -128,8 +129,10 @@ static void check_out(const struct fixture_step *step, struct test_result *r)
 		return;
 	while (at < e->size && at < r->got.size && e->data[at] == r->got.data[at])
 		at++;
-	snprintf(expected, sizeof(expected), "%zu bytes", e->size);
-	snprintf(got, sizeof(got), "%zu bytes, others from byte %zu on", r->got.size, at);
+	snprintf(expected, sizeof(expected), "%zu byte%s", e->size,
+		 plural(e->size));
+	snprintf(got, sizeof(got), "%zu byte%s, others from byte %zu on", r->got.size,
+		 plural(r->got.size), at);
 	problem(r, "packet out", expected, got);
 }
 

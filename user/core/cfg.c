@@ -228,6 +228,14 @@ static size_t vip_lower_bound(const struct cfg *cfg, const struct vip_spec *spec
 	return low;
 }
 
+bool cfg_has_checks(const struct cfg *cfg)
+{
+	for (size_t i = 0; i < cfg->n_pools; i++)
+		if (cfg->pools[i].check.kind != CHECK_NONE)
+			return true;
+	return false;
+}
+
 struct cfg_pool *cfg_find_pool(const struct cfg *cfg, const char *name)
 {
 	size_t i = cfg->sorted ? pool_lower_bound(cfg, name) : 0;

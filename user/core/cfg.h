@@ -144,6 +144,7 @@ struct cfg {
 	uint32_t publish_interval; /* ms between changes of tables by health */
 	bool check_exec;           /* commands as checks are allowed */
 	char check_user[CFG_CHECK_USER_MAX + 1]; /* whom fairlead-check runs as */
+	struct cfg_pos check_user_pos;
 	struct tunnel_source tunnel_source4; /* unset: what the route says */
 	struct tunnel_source tunnel_source6;
 	struct cfg_pool *pools; /* sorted by name once checked */
@@ -221,6 +222,9 @@ struct table_params;
 void cfg_table_params(const struct cfg_pool *pool, struct table_params *out);
 /* Puts "FILE:LINE:COLUMN: " in front when the position is in a file. */
 void cfg_err_place(const struct cfg *cfg, struct cfg_pos pos, struct err *err);
+
+/* Does any pool have one? */
+bool cfg_has_checks(const struct cfg *cfg);
 
 struct cfg_pool *cfg_find_pool(const struct cfg *cfg, const char *name);
 struct cfg_vip *cfg_find_vip(const struct cfg *cfg, const struct vip_spec *spec);

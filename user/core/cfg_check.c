@@ -14,6 +14,7 @@
 #include "abi.h"
 #include "cfg_fields.h"
 #include "cleanup.h"
+#include "plural.h"
 #include "quote.h"
 #include "table.h"
 
@@ -272,7 +273,8 @@ static int check_use(const struct cfg *cfg, struct err *err)
 	}
 	if (n_private)
 		return err_set(err, -EINVAL,
-			       "%zu private pools belong to no vip", n_private);
+			       "%zu private pool%s without a vip", n_private,
+			       plural(n_private));
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "abi.h"
 #include "duration.h"
 #include "num.h"
+#include "plural.h"
 #include "quote.h"
 #include "table.h"
 
@@ -171,9 +172,9 @@ static int set_hash_key(void *object, const char *text, struct err *err)
 
 	if (length != 2 * sizeof(key))
 		return err_set(err, -EINVAL,
-			       "hash_key has %zu characters; allowed: %zu "
+			       "hash_key has %zu character%s; allowed: %zu "
 			       "hexadecimal digits",
-			       length, 2 * sizeof(key));
+			       length, plural(length), 2 * sizeof(key));
 
 	for (size_t i = 0; i < length; i++) {
 		int digit = cfg_hex_digit(text[i]);

@@ -97,6 +97,21 @@ static json_t *get_interval(const void *object)
 	return duration_json(check->interval);
 }
 
+static int set_fast_interval(void *object, const char *text, struct err *err)
+{
+	struct check *check = object;
+
+	return duration_parse(text, "fast_interval", &interval_range, &check->fast_interval,
+			      err);
+}
+
+static json_t *get_fast_interval(const void *object)
+{
+	const struct check *check = object;
+
+	return duration_json(check->fast_interval);
+}
+
 static int set_timeout(void *object, const char *text, struct err *err)
 {
 	struct check *check = object;
@@ -404,8 +419,9 @@ static json_t *get_command(const void *object)
 /* In the order in which a saved file has them, with the types that use them. */
 #define CHECK_KEYS(X)                                                            \
 	X(type, SENT | EXEC) X(via, SENT) X(interval, SENT | EXEC)               \
-	X(timeout, SENT | EXEC) X(jitter, SENT | EXEC) X(rise, SENT | EXEC)      \
-	X(fall, SENT | EXEC) X(port, TCP | WEB | UDP | EXEC)                     \
+	X(fast_interval, SENT | EXEC) X(timeout, SENT | EXEC)                    \
+	X(jitter, SENT | EXEC) X(rise, SENT | EXEC) X(fall, SENT | EXEC)         \
+	X(port, TCP | WEB | UDP | EXEC)                                          \
 	X(path, WEB) X(host, WEB) X(method, WEB) X(status, WEB) X(body, WEB)     \
 	X(tls_verify, TLS) X(sni, TLS) X(ca_file, TLS) X(cert_file, TLS)         \
 	X(key_file, TLS) X(weight_header, WEB) X(weight_json, WEB)               \

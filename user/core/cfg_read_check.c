@@ -133,24 +133,32 @@ static int check_together(const struct check *check, const char **key, struct er
 	return 0;
 }
 
-/* A timeout that nobody has given gives way to a short interval. */
-static int check_times(struct reader *r, const struct reader_mapping *m,
-		       struct check *check)
+/* What nobody has given gives way to a short interval. */
+static int check_time(struct reader *r, const struct reader_mapping *m, const char *key,
+		      uint32_t *time, const struct check *check)
 {
-	struct cfg_pos pos = reader_seen(m, "timeout");
-	char timeout[DURATION_TEXT_MAX], interval[DURATION_TEXT_MAX];
+	struct cfg_pos pos = reader_seen(m, key);
+	char text[DURATION_TEXT_MAX], interval[DURATION_TEXT_MAX];
 
-	if (check->timeout <= check->interval)
+	if (*time <= check->interval)
 		return 0;
 	if (!pos.line) {
-		check->timeout = check->interval;
+		*time = check->interval;
 		return 0;
 	}
 	return reader_fail(r, pos,
-			   "timeout %s is longer than interval %s; allowed: at most the "
-			   "interval",
-			   duration_format(check->timeout, timeout),
+			   "%s %s is longer than interval %s; allowed: at most the interval",
+			   key, duration_format(*time, text),
 			   duration_format(check->interval, interval));
+}
+
+static int check_times(struct reader *r, const struct reader_mapping *m,
+		       struct check *check)
+{
+	int rc = check_time(r, m, "timeout", &check->timeout, check);
+
+	return rc < 0 ? rc :
+			check_time(r, m, "fast_interval", &check->fast_interval, check);
 }
 
 static int finish_check(struct reader *r, const struct reader_mapping *m,
@@ -272,6 +280,8 @@ json_t *cfg_pool_get_check(const void *object)
 		return NULL;
 	if (defaults.timeout > check->interval)
 		defaults.timeout = check->interval;
+	if (defaults.fast_interval > check->interval)
+		defaults.fast_interval = check->interval;
 	json = json_object();
 	if (json && put_fields(json, check, &defaults)) {
 		json_decref(json);

@@ -219,6 +219,7 @@ static int read_root(struct reader *r, void *object)
 	if (rc < 0)
 		return rc;
 	cfg->interface_pos = reader_seen(&m, "interface");
+	cfg->check_user_pos = reader_seen(&m, "check_user");
 	return 0;
 }
 

@@ -21,6 +21,7 @@
 const struct check_field check_fields[] = {
 	{ NUMBER(interval, CHECK_U32, 10, DAY_MS) },
 	{ NUMBER(timeout, CHECK_U32, 1, DAY_MS) },
+	{ NUMBER(fast_interval, CHECK_U32, 10, DAY_MS) },
 	{ NUMBER(jitter, CHECK_U8, 1, 100) },
 	{ NUMBER(rise, CHECK_U16, 1, UINT16_MAX), .policy = true },
 	{ NUMBER(fall, CHECK_U16, 1, UINT16_MAX), .policy = true },
@@ -174,6 +175,7 @@ int check_init(struct check *check, enum check_kind kind)
 		.kind = kind,
 		.interval = 5000,
 		.timeout = 2000,
+		.fast_interval = 1000,
 		.jitter = 10,
 		.rise = 2,
 		.fall = 3,

@@ -62,6 +62,7 @@ struct check {
 	uint8_t kind; /* enum check_kind */
 	uint8_t via;  /* enum check_via */
 	uint32_t interval, timeout;
+	uint32_t fast_interval; /* while it is not settled, check_pace.h; 0: as interval */
 	uint8_t jitter;      /* percent of the interval, either way */
 	uint16_t rise, fall; /* results in a row; at least 1 */
 	uint16_t port;       /* host order; 0: the VIP's */
@@ -113,6 +114,7 @@ struct probe_result {
 	uint32_t ms; /* that it took */
 	int16_t weight; /* percent, 0..100; -1: not said */
 	uint8_t agent;  /* enum agent_state */
+	bool agent_unclear; /* it said something else, which the reason quotes */
 	/* "connection refused", "HTTP status 503", "no answer within 2000 ms" */
 	char reason[PROBE_REASON_MAX];
 };
@@ -121,7 +123,7 @@ struct probe_result {
 void check_clear(struct check *check);
 /* Deep copy; *to is overwritten. -ENOMEM or 0. */
 int check_copy(const struct check *from, struct check *to);
-/* The defaults of a kind: 5 s, 2 s, 10 %, 2 and 3, status 200 to 299, tls_verify. */
+/* The defaults of a kind: 5 s, 2 s, fast 1 s, 10 %, 2 and 3, status 200 to 299, tls_verify. */
 int check_init(struct check *check, enum check_kind kind);
 /* Total order of all that is asked, rise and fall aside: equal ones run once. */
 int check_compare(const struct check *a, const struct check *b);

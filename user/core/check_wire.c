@@ -162,6 +162,8 @@ int check_wire_result(const struct probe_result *result, char **line, struct err
 	if (!rc && result->agent != AGENT_SILENT && result->agent < AGENT__MAX)
 		rc = json_object_set_new(object, "agent",
 					 json_string(agent_names[result->agent]));
+	if (!rc && result->agent_unclear)
+		rc = json_object_set_new(object, "agent_unclear", json_true());
 	if (!rc)
 		return write_line(object, line, err);
 	json_decref(object);

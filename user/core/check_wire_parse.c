@@ -321,13 +321,14 @@ static int read_agent(json_t *object, struct probe_result *result, struct err *e
 	}
 	if (!rc && json_object_get(object, "agent"))
 		rc = get_word(object, "agent", agent_word, AGENT__MAX, &result->agent, err);
-	return rc;
+	return rc ? rc : get_bool(object, "agent_unclear", &result->agent_unclear, err);
 }
 
 static int read_result(json_t *object, struct probe_result *result, struct err *err)
 {
-	static const char *const keys[] = { "op",     "id",	"ok", "ms",
-					    "reason", "weight", "agent", NULL };
+	static const char *const keys[] = { "op",     "id",	"ok",	 "ms",
+					    "reason", "weight", "agent", "agent_unclear",
+					    NULL };
 	int rc = only_keys(object, keys, err);
 
 	if (!rc)

@@ -10,6 +10,7 @@
 #include "fixture.h"
 #include "fixture_words.h"
 #include "num.h"
+#include "plural.h"
 #include "quote.h"
 
 #define STEPS_MAX 100000
@@ -93,8 +94,9 @@ static int read_bytes(struct reader *r, struct fixture_frame *frame, bool hex)
 	frame->kind = FRAME_BYTES;
 	if (frame->bytes.size < PACKET_MIN)
 		return reader_fail(r, reader_pos(r),
-				   "the frame has %zu bytes; allowed: %d to %d, a whole Ethernet header at least",
-				   frame->bytes.size, PACKET_MIN, PACKET_MAX);
+				   "the frame has %zu byte%s; allowed: %d to %d, a whole Ethernet header at least",
+				   frame->bytes.size, plural(frame->bytes.size), PACKET_MIN,
+				   PACKET_MAX);
 	return 0;
 }
 

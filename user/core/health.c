@@ -199,6 +199,7 @@ static void hear_agent(struct health *h, const struct health_params *params,
 		smooth(h, bound(result->weight));
 	if (result->ok || result->agent != AGENT_SILENT)
 		h->agent = result->agent;
+	h->agent_unclear = result->agent_unclear;
 	if (was_down && h->agent != AGENT_DOWN && h->state == HEALTH_UP)
 		climb_begin(h, params, others, now);
 }
@@ -233,14 +234,14 @@ unsigned int health_result(struct health *h, const struct health_params *params,
 			   const struct probe_result *result, bool others, uint64_t now)
 {
 	struct sight before = look(h, params);
-	bool turns;
+	bool turns, was_unclear = h->agent_unclear;
 
 	pass_time(h, params, now);
 	hear_agent(h, params, result, others, now);
 	turns = ends_row(h, params, result->ok);
 	if (turns)
 		take_result(h, params, result->ok, others, now);
-	if (turns || !result->ok)
+	if (turns || !result->ok || result->agent_unclear || was_unclear)
 		snprintf(h->reason, sizeof(h->reason), "%.*s", PROBE_REASON_MAX - 1,
 			 result->reason);
 	h->checked = stamp(now);

@@ -74,7 +74,8 @@ struct health {
 	enum health_state state;
 	uint64_t since;       /* of state */
 	uint32_t row;         /* results in a row that say otherwise than state */
-	char reason[PROBE_REASON_MAX]; /* of the last change, or of the last failure */
+	/* Of the last change, the last failure, or the last answer that made no sense. */
+	char reason[PROBE_REASON_MAX];
 	uint64_t checked;     /* when the last result came; 0: never */
 	/* Flap damping. */
 	double penalty;       /* at `penalised` */
@@ -91,6 +92,7 @@ struct health {
 	uint8_t agent;        /* enum agent_state */
 	double agent_weight;  /* percent, smoothed; HEALTH_SHARE_FULL: not said */
 	uint8_t agent_share;  /* what is made of it */
+	bool agent_unclear;   /* it said last what makes no sense: reason has it */
 };
 
 /* At `now` its check was begun: unknown. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "packet_view.h"
+#include "plural.h"
 
 #define DEPTH_MAX 3 /* IP headers inside each other: tunnel, packet, quote */
 #define BYTES_A_LINE 12
@@ -36,7 +37,7 @@ static void describe_bytes(const char *name, const uint8_t *data, size_t size,
 
 	if (!size)
 		return;
-	line(out, "%-5s %zu bytes", name, size);
+	line(out, "%-5s %zu byte%s", name, size, plural(size));
 	for (at = 0; at < size && at < DATA_LINES_MAX * BYTES_A_LINE; at += i) {
 		for (i = 0; i < BYTES_A_LINE && at + i < size; i++) {
 			snprintf(hex + 3 * i, 4, "%02x ", data[at + i]);
@@ -169,10 +170,22 @@ static void describe_header(const struct view_ip *ip, struct packet_lines *out)
 	if (ip->family == AF_INET && ip->header_size > 20)
 		line(out, "      options %zu bytes", ip->header_size - 20);
 	if (ip->n_extensions)
-		line(out, "      %zu extension headers", ip->n_extensions);
+		line(out, "      %zu extension header%s", ip->n_extensions,
+		     plural(ip->n_extensions));
 	if (ip->fragment)
 		line(out, "      fragment of id %u at %u%s", ip->id, ip->offset,
 		     ip->more ? ", more follow" : ", the last");
+}
+
+/* What there is beside the packet, of which the header says how long it is. */
+static void describe_rest(size_t length, size_t size, struct packet_lines *out)
+{
+	size_t rest = length < size ? size - length : length - size;
+
+	if (length < size)
+		line(out, "      %zu byte%s after the packet", rest, plural(rest));
+	else
+		line(out, "      %zu byte%s cut off", rest, plural(rest));
 }
 
 static void describe_ip(const uint8_t *data, size_t size, int depth, bool quoted,
@@ -189,9 +202,7 @@ static void describe_ip(const uint8_t *data, size_t size, int depth, bool quoted
 	describe_header(&ip, out);
 	end = ip.length < size && ip.length >= ip.header_size ? ip.length : size;
 	if (ip.length != size && !quoted)
-		line(out, ip.length < size ? "      %zu bytes follow the packet" :
-					     "      %zu bytes are cut off",
-		     ip.length < size ? size - ip.length : ip.length - size);
+		describe_rest(ip.length, size, out);
 	describe_l4(&ip, data + ip.header_size, end - ip.header_size, depth, quoted, out);
 }
 
@@ -200,7 +211,7 @@ void packet_describe(const struct packet *p, struct packet_lines *out)
 	struct view_eth eth;
 
 	out->n = 0;
-	line(out, "%zu bytes", p->size);
+	line(out, "%zu byte%s", p->size, plural(p->size));
 	if (p->size < PACKET_MIN) {
 		describe_bytes("data", p->data, p->size, out);
 		return;
@@ -268,7 +279,7 @@ const char *packet_summary(const struct packet *p, char text[PACKET_SUMMARY_MAX]
 	const uint8_t *data;
 	size_t size, n;
 
-	snprintf(text, PACKET_SUMMARY_MAX, "%zu bytes", p->size);
+	snprintf(text, PACKET_SUMMARY_MAX, "%zu byte%s", p->size, plural(p->size));
 	if (p->size < PACKET_MIN)
 		return text;
 	view_eth(p, &eth);

@@ -10,6 +10,7 @@
 #include "num.h"
 #include "packet_spec.h"
 #include "packet_spec_keys.h"
+#include "plural.h"
 #include "quote.h"
 
 #define TOKEN_MAX 256
@@ -277,8 +278,9 @@ static int read_quote(struct cursor *c, struct packet_spec *spec)
 	c->token = start;
 	if (spec->quoted > spec->payload.size)
 		return err_set(c->err, -EINVAL,
-			       "the quoted packet has %zu bytes, and 'quoted' is %u",
-			       spec->payload.size, spec->quoted);
+			       "the quoted packet has %zu byte%s, and 'quoted' is %u",
+			       spec->payload.size, plural(spec->payload.size),
+			       spec->quoted);
 	if (spec->quoted)
 		spec->payload.size = spec->quoted;
 	spec->has_quote = true;

@@ -8,6 +8,7 @@
 #include "abi.h"
 #include "cleanup.h"
 #include "fnv.h"
+#include "plural.h"
 #include "table_impl.h"
 
 /* The sum of all weights fits 32 bits, so it cannot overflow anywhere. */
@@ -111,7 +112,8 @@ static int sort_set(const struct table_backend *set, size_t n, uint16_t *order,
 	size_t duplicate;
 
 	if (table_sort(set, n, order, &duplicate))
-		return err_set(err, -ENOMEM, "no memory to sort %zu backends", n);
+		return err_set(err, -ENOMEM, "no memory to sort %zu backend%s", n,
+			       plural(n));
 	if (duplicate)
 		return err_set(err, -EINVAL, "backend '%s' is in the set twice; "
 			       "names must be unique",
@@ -159,7 +161,8 @@ int table_check(const struct table_params *params,
 
 	order = malloc(n * sizeof(*order));
 	if (!order)
-		return err_set(err, -ENOMEM, "no memory to sort %zu backends", n);
+		return err_set(err, -ENOMEM, "no memory to sort %zu backend%s", n,
+			       plural(n));
 	return sort_set(set, n, order, err);
 }
 
@@ -192,7 +195,7 @@ static int build(table_builder *builder, const struct table_params *params,
 
 	members = malloc((n + 1) * sizeof(*members));
 	if (!members)
-		return err_set(err, -ENOMEM, "no memory for %zu backends", n);
+		return err_set(err, -ENOMEM, "no memory for %zu backend%s", n, plural(n));
 
 	count = fill_members(set, n, order, members);
 	if (count)
@@ -219,7 +222,8 @@ static int build_sorted(table_builder *builder, const struct table_params *param
 
 	order = malloc((n + 1) * sizeof(*order));
 	if (!order)
-		return err_set(err, -ENOMEM, "no memory to sort %zu backends", n);
+		return err_set(err, -ENOMEM, "no memory to sort %zu backend%s", n,
+			       plural(n));
 	ret = sort_set(set, n, order, err);
 	if (ret)
 		return ret;
@@ -261,7 +265,7 @@ int table_build_up(const struct table_params *params,
 
 	usable = malloc((n + 1) * sizeof(*usable));
 	if (!usable)
-		return err_set(err, -ENOMEM, "no memory for %zu backends", n);
+		return err_set(err, -ENOMEM, "no memory for %zu backend%s", n, plural(n));
 	for (size_t i = 0; i < n; i++) {
 		usable[i] = set[i];
 		if (!up[i])

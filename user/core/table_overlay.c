@@ -8,6 +8,7 @@
 #include "cleanup.h"
 #include "flow_hash.h"
 #include "fnv.h"
+#include "plural.h"
 
 struct table_overlay {
 	struct table_params params;
@@ -369,7 +370,8 @@ static int rebuild(const struct table_overlay *o, const uint8_t *shares, uint16_
 	int ret;
 
 	if (!left)
-		return err_set(err, -ENOMEM, "no memory for %zu backends", o->n);
+		return err_set(err, -ENOMEM, "no memory for %zu backend%s", o->n,
+			       plural(o->n));
 	for (size_t i = 0; i < o->n; i++) {
 		left[i] = o->set[i];
 		if (!shares[i])

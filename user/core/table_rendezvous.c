@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "fnv.h"
+#include "plural.h"
 
 #define COST_BITS 42 /* after the point; 64 * 65535 << 42 fits 64 bits */
 
@@ -205,7 +206,7 @@ static int field_new(const struct table_params *params,
 	field->group_ends = malloc(n * sizeof(*field->group_ends));
 	field->n = n;
 	if (!field->candidates || !field->group_ends)
-		return err_set(err, -ENOMEM, "no memory for %zu backends", n);
+		return err_set(err, -ENOMEM, "no memory for %zu backend%s", n, plural(n));
 	fill_candidates(members, n, field->candidates, field->group_ends);
 	return 0;
 }

@@ -13,6 +13,7 @@
 
 #define SAVE_MS 10000     /* how old the file may be, for want of news */
 #define SAVE_PART 20      /* of the time is the most that writing news may take */
+#define UNCLEAR_MS 600000 /* between two complaints of one agent */
 #define SAVE_WAIT_MS 10   /* while tables change */
 
 uint64_t checks_now(void)
@@ -222,6 +223,11 @@ static void subject_changed(struct checks *checks, struct subject *s,
 	checks->unsaved = true;
 	tell_verdict(checks, s, was);
 	consider(checks, s);
+	/* Also one that was not up, and is not: its pool may be known now. */
+	if (was == HEALTH_UNKNOWN && s->health.state != was) {
+		pool_of(checks, s)->changed = true;
+		settle_soon(checks);
+	}
 }
 
 void checks_reconsider(struct checks *checks)
@@ -234,6 +240,12 @@ void checks_reconsider(struct checks *checks)
 
 static void arm_tick(struct checks *checks);
 
+/* Is there anything for the file, or in it that is no longer so? */
+static bool has_news(const struct checks *checks)
+{
+	return checks->n_checked || checks->n_drains || checks->saved_drains;
+}
+
 static void on_save(uv_timer_t *timer)
 {
 	struct checks *checks = timer->data;
@@ -245,7 +257,7 @@ static void on_save(uv_timer_t *timer)
 		return;
 	}
 	checks->unsaved = false;
-	if (checks->n_checked)
+	if (has_news(checks))
 		checks_save(checks);
 	checks->saved = checks_now();
 	checks->save_took = checks->saved - begun;
@@ -253,7 +265,7 @@ static void on_save(uv_timer_t *timer)
 }
 
 /* At once, so that not even kill -9 loses it, unless writing takes long. */
-static void save_news(struct checks *checks)
+void checks_save_soon(struct checks *checks)
 {
 	uint64_t age = checks_now() - checks->saved, least = SAVE_PART * checks->save_took;
 
@@ -274,7 +286,7 @@ static void on_settle(uv_timer_t *timer)
 		txn_refresh(checks->daemon);
 	checks->stale = false;
 	if (checks->unsaved)
-		save_news(checks);
+		checks_save_soon(checks);
 	arm_tick(checks);
 }
 
@@ -282,7 +294,8 @@ static void on_settle(uv_timer_t *timer)
 static bool time_counts(const struct checks *checks, const struct subject *s)
 {
 	return s->checked && (s->health.state != HEALTH_UNKNOWN ||
-			      (s->asked && checker_status(checks->checker).pid));
+			      (s->asked && !s->asked->muted &&
+			       checker_status(checks->checker).pid));
 }
 
 /* Time has passed for those for whom it means something. */
@@ -344,14 +357,29 @@ static void on_died(void *context, const char *why)
 		    &(struct event){ .kind = EVENT_CHECKER_DIED, .why = why, .share = -1 });
 }
 
+/* Of an agent that makes sense now and then, no more often than that. */
+static void tell_unclear(struct subject *s, const struct probe_result *result)
+{
+	char address[ADDR_TEXT_MAX];
+	uint64_t now = checks_now();
+
+	if (!result->agent_unclear || s->health.agent_unclear ||
+	    (s->unclear_told && now - s->unclear_told < UNCLEAR_MS))
+		return;
+	s->unclear_told = now;
+	log_warn("backend '%s' (%s) of pool '%s' passes its check, but its %s; it counts as if it had said none",
+		 s->name, addr_format(&s->addr, address), s->pool, result->reason);
+}
+
 static void take_result(struct checks *checks, struct subject *s,
 			const struct probe_result *result)
 {
 	enum health_state was = s->health.state;
 	bool others = was == HEALTH_DOWN && others_serve(checks, s);
-	unsigned int changes = health_result(&s->health, &s->params, result, others,
-					     checks_now());
+	unsigned int changes;
 
+	tell_unclear(s, result);
+	changes = health_result(&s->health, &s->params, result, others, checks_now());
 	subject_changed(checks, s, was, changes);
 	if (changes)
 		settle_soon(checks); /* time may mean something now */
@@ -496,7 +524,7 @@ void checks_close(struct checks *checks)
 {
 	if (!checks)
 		return;
-	if (checks->n_checked)
+	if (has_news(checks))
 		checks_save(checks);
 	checker_close(checks->checker);
 	uv_close((uv_handle_t *)&checks->tick, checks_freed);

@@ -56,6 +56,8 @@ struct checks_view {
 	const char *via; /* "vip" or "direct" */
 	uint64_t since_ms; /* ago */
 	double penalty;
+	/* Why the check is not made, or what it says that makes no sense; NULL: nothing. */
+	const char *problem;
 };
 
 void checks_view(const struct checks *checks, const struct cfg_pool *pool,

@@ -13,6 +13,7 @@ void subject_inherit(struct subject *s, const struct subject *old)
 	s->told = old->told;
 	s->told_share = old->told_share;
 	s->unasked = old->unasked;
+	s->unclear_told = old->unclear_told;
 	if (!s->checked || addr_compare(&s->addr, &old->addr))
 		return;
 	if (old->checked) {
@@ -65,6 +66,7 @@ static void keep_known(struct checks *checks, const struct checks *old)
 		if (order)
 			continue;
 		checks->pools[i].facts = old->pools[j].facts;
+		checks->pools[i].judged = old->pools[j].judged;
 		memcpy(checks->pools[i].path_problem, old->pools[j].path_problem,
 		       sizeof(old->pools[j].path_problem));
 	}

@@ -13,6 +13,7 @@
 
 #include "checks_private.h"
 #include "core/cleanup.h"
+#include "core/plural.h"
 #include "sys/log.h"
 #include "verbs.h"
 
@@ -40,7 +41,7 @@ static json_t *subject_json(const struct subject *s)
 	const struct health *h = &s->health;
 	char address[ADDR_TEXT_MAX];
 
-	return json_pack("{s:o, s:o, s:s, s:I, s:I, s:o, s:f, s:I, s:b, s:I, s:I, s:I, s:f, s:I}",
+	return json_pack("{s:o, s:o, s:s, s:I, s:I, s:o, s:f, s:I, s:b, s:I, s:I, s:I, s:f, s:I, s:b}",
 			 "pool", text_json(s->pool), "backend", text_json(s->name),
 			 "address", addr_format(&s->addr, address), "state", (json_int_t)h->state, "since",
 			 (json_int_t)h->since, "reason", text_json(h->reason), "penalty",
@@ -48,7 +49,7 @@ static json_t *subject_json(const struct subject *s)
 			 h->damped, "climbs", (json_int_t)h->climbs, "climb",
 			 (json_int_t)h->climb, "agent", (json_int_t)h->agent,
 			 "agent_weight", h->agent_weight, "agent_share",
-			 (json_int_t)h->agent_share);
+			 (json_int_t)h->agent_share, "agent_unclear", h->agent_unclear);
 }
 
 static json_t *checks_json(const struct checks *checks)
@@ -64,8 +65,9 @@ static json_t *checks_json(const struct checks *checks)
 			json_array_append_new(list, subject_json(s));
 	}
 	read_boot_id(boot_id, sizeof(boot_id));
-	return json_pack("{s:i, s:s, s:I, s:o}", "version", VERSION, "boot_id", boot_id,
-			 "saved", (json_int_t)checks_now(), "backends", list);
+	return json_pack("{s:i, s:s, s:I, s:o, s:o}", "version", VERSION, "boot_id", boot_id,
+			 "saved", (json_int_t)checks_now(), "backends", list, "drains",
+			 drains_json(checks));
 }
 
 /* Through a buffer: jansson by itself makes a system call of each comma. */
@@ -93,6 +95,8 @@ void checks_save(struct checks *checks)
 	file_path(checks, "", path, sizeof(path));
 	if (!json || write_file(fresh, json) || rename(fresh, path))
 		log_warn("health would not outlive a restart: cannot write '%s': %m", path);
+	else
+		checks->saved_drains = checks->n_drains;
 	json_decref(json);
 }
 
@@ -106,14 +110,15 @@ static bool parse_health(json_t *object, struct health *h)
 {
 	json_int_t state, since, penalised, climbs, climb, agent, share;
 	const char *reason;
-	int damped;
+	int damped, unclear = 0;
 
 	*h = (struct health){ 0 };
-	if (json_unpack(object, "{s:I, s:I, s:s, s:F, s:I, s:b, s:I, s:I, s:I, s:F, s:I}",
+	if (json_unpack(object, "{s:I, s:I, s:s, s:F, s:I, s:b, s:I, s:I, s:I, s:F, s:I, s?b}",
 			"state", &state, "since", &since, "reason", &reason, "penalty",
 			&h->penalty, "penalised", &penalised, "damped", &damped, "climbs",
 			&climbs, "climb", &climb, "agent", &agent, "agent_weight",
-			&h->agent_weight, "agent_share", &share) ||
+			&h->agent_weight, "agent_share", &share, "agent_unclear",
+			&unclear) ||
 	    !in_range(state, HEALTH_UNKNOWN + 1, HEALTH__MAX - 1) ||
 	    !in_range(agent, 0, AGENT__MAX - 1) || !in_range(climb, 1, HEALTH_SHARE_FULL) ||
 	    !in_range(share, 0, HEALTH_SHARE_FULL) ||
@@ -129,6 +134,7 @@ static bool parse_health(json_t *object, struct health *h)
 	h->climb = climb;
 	h->agent = agent;
 	h->agent_share = share;
+	h->agent_unclear = unclear;
 	snprintf(h->reason, sizeof(h->reason), "%s", reason);
 	return true;
 }
@@ -167,11 +173,11 @@ static void load_subjects(struct checks *checks, json_t *list, uint64_t age)
 			taken += load_health(object, s);
 	}
 	if (taken)
-		log_notice("the health of %zu backends is known from %" PRIu64 " s ago",
-			   taken, age / 1000);
+		log_notice("the health of %zu backend%s is known from %" PRIu64 " s ago",
+			   taken, plural(taken), age / 1000);
 	if (stale)
-		log_notice("the health of %zu backends is not believed, as it was known %" PRIu64 " s ago",
-			   stale, age / 1000);
+		log_notice("the health of %zu backend%s is not believed, as it was known %" PRIu64 " s ago",
+			   stale, plural(stale), age / 1000);
 }
 
 void checks_load(struct checks *checks)
@@ -180,15 +186,20 @@ void checks_load(struct checks *checks)
 	json_int_t version, saved;
 	uint64_t now = checks_now();
 	char path[96], booted[64];
-	json_t *json, *list;
+	json_t *json, *list, *drains = NULL;
+	bool believed;
 
 	file_path(checks, "", path, sizeof(path));
 	json = json_load_file(path, 0, NULL);
 	read_boot_id(booted, sizeof(booted));
-	if (json && !json_unpack(json, "{s:I, s:s, s:I, s:o}", "version", &version, "boot_id",
-				 &boot_id, "saved", &saved, "backends", &list) &&
-	    version == VERSION && !strcmp(boot_id, booted) && saved >= 0 &&
-	    (uint64_t)saved <= now)
-		load_subjects(checks, list, now - saved);
+	if (json && !json_unpack(json, "{s:I, s:s, s:I, s:o, s?o}", "version", &version,
+				 "boot_id", &boot_id, "saved", &saved, "backends", &list,
+				 "drains", &drains) &&
+	    version == VERSION) {
+		believed = !strcmp(boot_id, booted) && saved >= 0 && (uint64_t)saved <= now;
+		if (believed)
+			load_subjects(checks, list, now - saved);
+		drains_load(checks, drains, believed);
+	}
 	json_decref(json);
 }

@@ -202,6 +202,7 @@ static void on_routes(uv_timer_t *timer)
 	checks->attach_failed[0] = '\0';
 	if (path_changed(checks, checks->daemon->plan->cfg))
 		path_follow(checks);
+	asked_retry(checks);
 	checks->routes_rest = checks_now() + 9 * (checks_now() - begun);
 	look_at_routes_in(checks, ROUTES_MS);
 }

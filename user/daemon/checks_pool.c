@@ -32,8 +32,24 @@ struct watched_pool *pool_of(const struct checks *checks, const struct subject *
 	return &checks->pools[low];
 }
 
+/* Is there nobody of whom it is not known yet whether it could serve? */
+static bool is_known(const struct checks *checks, const struct watched_pool *pool)
+{
+	size_t i;
+
+	for (i = 0; i < pool->n; i++) {
+		struct health_facts facts =
+			subject_facts(checks, &checks->subjects[pool->first + i]);
+
+		if (facts.admin == ADMIN_UP && facts.checked && facts.reached &&
+		    facts.state == HEALTH_UNKNOWN)
+			return false;
+	}
+	return true;
+}
+
 static void judge_pool(const struct checks *checks, const struct watched_pool *pool,
-		       struct pool_facts *out)
+		       bool had_quorum, struct pool_facts *out)
 {
 	uint64_t weight = 0, up = 0;
 	size_t i;
@@ -46,7 +62,7 @@ static void judge_pool(const struct checks *checks, const struct watched_pool *p
 		weight += s->weight;
 		up += s->told == EFFECTIVE_UP ? s->weight : 0;
 	}
-	pool_judge(&pool->policy, weight, up, pool->facts.quorum, out);
+	pool_judge(&pool->policy, weight, up, had_quorum, out);
 }
 
 /* What a pool does when so few are up. */
@@ -74,7 +90,13 @@ void pool_settle(struct checks *checks, struct watched_pool *pool)
 	struct pool_facts before = pool->facts;
 
 	pool->changed = false;
-	judge_pool(checks, pool, &pool->facts);
+	/* Where nothing was known nothing was had, and nothing need be regained. */
+	if (!pool->judged)
+		before = (struct pool_facts){ .quorum = true };
+	judge_pool(checks, pool, before.quorum, &pool->facts);
+	pool->judged = pool->judged || is_known(checks, pool);
+	if (!pool->judged)
+		return;
 	if (pool->facts.panic != before.panic)
 		tell_pool(checks, pool,
 			  pool->facts.panic ? EVENT_POOL_PANIC : EVENT_POOL_CALM);

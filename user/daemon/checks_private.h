@@ -4,6 +4,7 @@
 
 /* What the files of health share. Times are of checks_now(). */
 
+#include <jansson.h>
 #include <uv.h>
 
 #include "checker.h"
@@ -25,6 +26,7 @@ struct subject {
 	struct asked *asked; /* NULL: nobody is asked */
 	bool unasked; /* so it was before: nothing is known of now */
 	bool fresh; /* its first state is nothing to tell */
+	uint64_t unclear_told; /* when its agent was last said to make no sense; 0: never */
 	/* What was told of it last. */
 	enum effective_state told;
 	uint8_t told_share;
@@ -38,6 +40,7 @@ struct watched_pool {
 	struct pool_facts facts;
 	bool drops;   /* what is new, when none is up */
 	bool changed; /* a subject's state has, since facts were judged */
+	bool judged;  /* with known health: from then on a lack is told */
 	/* Which way its checks go, and why not through the tunnel. */
 	enum check_via via;
 	unsigned int ifindex;
@@ -50,7 +53,7 @@ struct asked {
 	struct probe probe; /* its check is owned */
 	enum check_via via; /* never CHECK_VIA_AUTO */
 	uint16_t backend;   /* id, of CHECK_VIA_VIP; else 0 */
-	bool muted;         /* it cannot be asked now */
+	bool muted;         /* it has no mark, and is not asked until it has */
 	bool answered;      /* and this is what it said last: */
 	struct probe_result last;
 	struct subject **subjects; /* into checks->askers */
@@ -65,6 +68,8 @@ struct probes;
 /* A removed backend, and when the last of its flows are chosen again. */
 struct drain {
 	uint16_t id;
+	struct addr addr;
+	uint32_t timeout; /* s */
 	uint64_t until;
 };
 
@@ -91,9 +96,10 @@ struct checks {
 	char attach_failed[512]; /* why it cannot be; "": it can */
 	uint64_t routes_rest;    /* not before then are routes looked at again */
 	uint64_t path_lost;      /* when the program was found to be gone */
+	char mark_failed[600];   /* why some are muted; "": none is */
 
 	struct drain *drains; /* removed backends that drain for so long only */
-	size_t n_drains;
+	size_t n_drains, saved_drains; /* saved: that the file has */
 
 	uv_timer_t tick, settle, save, routes, drained;
 	unsigned int closed; /* of these */
@@ -180,9 +186,17 @@ const struct cfg_vip *pool_vip(const struct cfg *cfg, const struct cfg_pool *poo
 void asked_clear(struct checks *checks);
 /* To a checker that knows nothing. */
 void asked_tell(const struct checks *checks);
+/* Those that are muted may be asked by now. */
+void asked_retry(struct checks *checks);
 /* NULL: nobody has the id (any more). */
 struct asked *asked_find(const struct checks *checks, uint32_t id);
 
+/* checks_drain.c: of the file; borrowed. `believed`: its times are of this boot. */
+json_t *drains_json(const struct checks *checks);
+void drains_load(struct checks *checks, json_t *list, bool believed);
+
+/* What there is to save has changed. */
+void checks_save_soon(struct checks *checks);
 /* checks_file.c: /run/fairlead/INSTANCE/health.json. */
 void checks_save(struct checks *checks);
 /*

@@ -4,6 +4,7 @@
  * are asked the same at the same place share one.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -290,7 +291,9 @@ static void retire(struct checks *checks, struct asked **list, size_t n)
 			j++;
 		if (j < n && list[j] == old)
 			continue;
-		checker_del(checks->checker, old->probe.id);
+		/* Of one without a mark fairlead-check does not know. */
+		if (!old->muted)
+			checker_del(checks->checker, old->probe.id);
 		checks->places[old->probe.id & (ASKED_MAX - 1)] = NULL;
 		if (old->probe.mark)
 			probes_del(checks->probes, old->probe.mark);
@@ -316,6 +319,32 @@ static void link_askers(struct checks *checks, const struct want *wants, size_t 
 	}
 }
 
+/*
+ * fairlead-check runs one soon until it is settled for everyone: the most in a row that
+ * anybody wants.
+ */
+static void count_for_all(struct checks *checks, struct asked *asked)
+{
+	struct check *check = &asked->probe.check;
+	uint16_t rise = 1, fall = 1;
+	size_t i;
+
+	for (i = 0; i < asked->n; i++) {
+		const struct health_params *params = &asked->subjects[i]->params;
+
+		rise = params->rise > rise ? params->rise : rise;
+		fall = params->fall > fall ? params->fall : fall;
+	}
+	if (check->rise == rise && check->fall == fall)
+		return;
+	check->rise = rise;
+	check->fall = fall;
+	if (!asked->probe.id || asked->muted)
+		return;
+	checker_del(checks->checker, asked->probe.id);
+	checker_add(checks->checker, &asked->probe);
+}
+
 /* Without its mark it would go to the VIP by the host's own route: then it is not asked. */
 static bool mark(struct checks *checks, struct asked *asked, uint8_t protocol)
 {
@@ -326,7 +355,11 @@ static bool mark(struct checks *checks, struct asked *asked, uint8_t protocol)
 	if (asked->via != CHECK_VIA_VIP || asked->probe.mark ||
 	    !probes_add(checks->probes, &target, &asked->probe.mark, &err))
 		return true;
-	log_error("a check through the tunnel cannot be made: %s", err.text);
+	if (!checks->mark_failed[0])
+		log_error("a check through the tunnel cannot be made, and is tried again: %s",
+			  err.text);
+	snprintf(checks->mark_failed, sizeof(checks->mark_failed),
+		 "not checked, as a check through the tunnel cannot be made: %s", err.text);
 	return false;
 }
 
@@ -347,12 +380,44 @@ static void begin_asked(struct checks *checks, const struct want *wants, size_t 
 	}
 }
 
+/* It begins: from now on its time counts. */
+static void unmute(struct checks *checks, struct asked *asked)
+{
+	size_t i;
+
+	asked->muted = false;
+	for (i = 0; i < asked->n; i++)
+		if (asked->subjects[i]->health.state == HEALTH_UNKNOWN)
+			asked->subjects[i]->health.since = checks_now();
+	checker_add(checks->checker, &asked->probe);
+}
+
+/* Up to the first that has no mark again: what is short for one is so for all. */
+void asked_retry(struct checks *checks)
+{
+	size_t i;
+
+	if (!checks->mark_failed[0])
+		return;
+	for (i = 0; i < checks->n_asked; i++) {
+		struct asked *asked = checks->asked[i];
+
+		if (!asked->muted)
+			continue;
+		if (!mark(checks, asked, path_protocol(asked->probe.check.kind)))
+			return;
+		unmute(checks, asked);
+	}
+	checks->mark_failed[0] = '\0';
+	log_notice("all checks through the tunnel are made again");
+}
+
 int asked_follow(struct checks *checks, const struct cfg *cfg, struct err *err)
 {
 	_cleanup_(wants_free) struct wants wants = { 0 };
 	_cleanup_free_ struct subject **askers = NULL;
 	_cleanup_free_ struct asked **list = NULL;
-	size_t n_list;
+	size_t i, n_list;
 	int rc = attach_wants(checks, cfg, &wants);
 
 	list = calloc(wants.n + 1, sizeof(*list));
@@ -371,6 +436,8 @@ int asked_follow(struct checks *checks, const struct cfg *cfg, struct err *err)
 	free(checks->asked);
 	checks->asked = TAKE_PTR(list);
 	checks->n_asked = n_list;
+	for (i = 0; i < n_list; i++)
+		count_for_all(checks, checks->asked[i]);
 	begin_asked(checks, wants.list, wants.n);
 	return 0;
 }

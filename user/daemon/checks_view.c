@@ -32,6 +32,10 @@ void checks_view(const struct checks *checks, const struct cfg_pool *pool,
 	out->via = s->asked ? check_via_name(s->asked->via) : NULL;
 	out->since_ms = now > s->health.since ? now - s->health.since : 0;
 	out->penalty = penalty_now(s, now);
+	if (s->asked && s->asked->muted)
+		out->problem = checks->mark_failed;
+	else if (s->health.agent_unclear)
+		out->problem = s->health.reason;
 }
 
 struct checks_status checks_status(const struct checks *checks)

@@ -11,6 +11,7 @@
 #include <bpf/libbpf.h>
 
 #include "core/cleanup.h"
+#include "core/plural.h"
 #include "dp/flow_maps.h"
 #include "dp/program.h"
 #include "dp/selftest.h"
@@ -124,7 +125,7 @@ static int check_memory(const struct dataplane *dp, struct err *err)
 	if (needed + flow_maps_load_bytes(&dp->config) + OTHER_MEMORY < available)
 		return 0;
 	return err_set(err, -ENOMEM,
-		       "flows: maps of %u flows for each of %u CPUs take %llu MiB and all else that is loaded up to %llu MiB, and %llu MiB of memory are available; fewer 'flows' take less",
+		       "flows: maps of %u flows for each CPU of %u take %llu MiB and all else that is loaded up to %llu MiB, and %llu MiB of memory are available; fewer 'flows' take less",
 		       dp->config.flows_per_cpu, dp->cpus,
 		       (unsigned long long)needed >> 20,
 		       (unsigned long long)(flow_maps_load_bytes(&dp->config) +
@@ -200,9 +201,9 @@ void dataplane_log_memory(const struct dataplane *dp)
 {
 	size_t bytes = flow_maps_bytes(&dp->config);
 
-	log_notice("flow maps: conntrack %s, %u flows a CPU and family, %.1f MiB a CPU, %.1f MiB for %u CPUs",
+	log_notice("flow maps: conntrack %s, %u flows a CPU and family, %.1f MiB a CPU, %.1f MiB for %u CPU%s",
 		   flow_form_name(dp->config.flow_form), dp->config.flows_per_cpu,
-		   bytes / 0x1p20, bytes * dp->cpus / 0x1p20, dp->cpus);
+		   bytes / 0x1p20, bytes * dp->cpus / 0x1p20, dp->cpus, plural(dp->cpus));
 }
 
 static int adopt_map(struct bpf_map *map, const char *path, struct err *err)

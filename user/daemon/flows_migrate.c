@@ -11,6 +11,7 @@
 #include <bpf/libbpf.h>
 
 #include "core/cleanup.h"
+#include "core/plural.h"
 #include "core/vip_entries.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
@@ -344,7 +345,8 @@ int flows_migrate(const struct dataplane *dp, const struct plan *plan, struct er
 	if (rc)
 		return err_set(err, rc, "cannot move flows to maps of another size: %s",
 			       strerror(-rc));
-	log_notice("flow maps: %llu flows moved to maps of another size, %llu found no place",
-		   (unsigned long long)m.moved, (unsigned long long)m.lost);
+	log_notice("flow maps: %llu flow%s moved to maps of another size, %llu found no place",
+		   (unsigned long long)m.moved, plural(m.moved),
+		   (unsigned long long)m.lost);
 	return 0;
 }

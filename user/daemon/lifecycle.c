@@ -9,6 +9,7 @@
 
 #include "checks.h"
 #include "core/cleanup.h"
+#include "core/plural.h"
 #include "ctl.h"
 #include "daemon.h"
 #include "flows.h"
@@ -232,9 +233,9 @@ int daemon_start(struct daemon *d, struct err *err)
 	daemon_keep_running_config(d);
 	d->started_ms = uv_now(&d->loop);
 	dataplane_log_memory(&d->dp);
-	log_notice("%s %zu VIPs on interface '%s' (%s)",
+	log_notice("%s %zu VIP%s on interface '%s' (%s)",
 		   d->dp.adopted ? "adopted the data plane; balancing" : "balancing",
-		   d->plan->n_vips, d->at.interface, attach_kind_name(d->at.kind));
+		   d->plan->n_vips, plural(d->plan->n_vips), d->at.interface, attach_kind_name(d->at.kind));
 	return 0;
 }
 

@@ -12,7 +12,9 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "check_user.h"
 #include "core/cleanup.h"
+#include "core/plural.h"
 #include "daemon.h"
 #include "dp/probe.h"
 #include "sys/bpffs.h"
@@ -110,7 +112,10 @@ static int check_config(const struct daemon_options *o, struct err *err)
 	int rc = cfg_load_file(o->config, &cfg, err);
 
 	if (!rc)
-		printf("%s: %zu VIPs, %zu pools\n", o->config, cfg->n_vips, cfg->n_pools);
+		rc = check_user_allow(NULL, cfg, err);
+	if (!rc)
+		printf("%s: %zu VIP%s, %zu pool%s\n", o->config, cfg->n_vips,
+		       plural(cfg->n_vips), cfg->n_pools, plural(cfg->n_pools));
 	return rc;
 }
 

@@ -60,6 +60,13 @@ static bool parse_neighbour(const struct nlmsghdr *message, struct neighbour *ou
 	return out->addr.family != 0;
 }
 
+static void owe_hint(struct nexthops *nh, uint64_t due)
+{
+	if (!nh->hints_owed || due < nh->hints_due)
+		nh->hints_due = due;
+	nh->hints_owed = true;
+}
+
 /* Ask the kernel to resolve or confirm a neighbour, as if a packet were sent. */
 static void hint_neighbour(struct nexthops *nh, struct hop *hop)
 {
@@ -74,9 +81,10 @@ static void hint_neighbour(struct nexthops *nh, struct hop *hop)
 	if (hop->fixed)
 		return;
 	hop->hint_owed = hop->hinted_at && now < hop->hinted_at + HINT_MS;
-	nh->hints_owed |= hop->hint_owed;
-	if (hop->hint_owed)
+	if (hop->hint_owed) {
+		owe_hint(nh, hop->hinted_at + HINT_MS);
 		return;
+	}
 	hop->hinted_at = now;
 	header->ndm_family = hop->via.family;
 	header->ndm_ifindex = hop->hop.ifindex;
@@ -253,8 +261,10 @@ unsigned int nexthops_wait_ms(const struct nexthops *nh, uint64_t now_ms)
 
 	if (nh->dirty && nh->dirty_at + nh->settle_ms < due)
 		due = nh->dirty_at + nh->settle_ms;
-	if (nh->hints_owed && now_ms + HINT_MS < due)
-		due = now_ms + HINT_MS;
+	if (nh->hints_owed && nh->hints_due < due)
+		due = nh->hints_due;
+	if (nh->touched || nh->turned)
+		return 0;
 	return due > now_ms ? due - now_ms : 0;
 }
 
@@ -274,7 +284,7 @@ void nexthops_tick(struct nexthops *nh, uint64_t now_ms)
 {
 	size_t i;
 
-	if (nh->hints_owed)
+	if (nh->hints_owed && now_ms >= nh->hints_due)
 		pay_hints(nh);
 	if (nh->dirty && now_ms >= nh->dirty_at + nh->settle_ms)
 		refresh(nh);
@@ -294,7 +304,7 @@ int nexthops_track(struct nexthops *nh, const struct addr *addrs, size_t n,
 {
 	struct hop *hops = calloc(n + 1, sizeof(*hops));
 	const struct hop *known;
-	bool fresh = false;
+	bool fresh = false, news = nh->touched || nh->dirty;
 	size_t i;
 
 	if (!hops)
@@ -310,7 +320,11 @@ int nexthops_track(struct nexthops *nh, const struct addr *addrs, size_t n,
 	nh->n_hops = n;
 	if (fresh)
 		refresh(nh);
-	nh->touched = nh->turned = false; /* the caller is about to read them all */
+	/*
+	 * The caller is about to read them all, for a plan that it may yet drop: what
+	 * netlink had to say before, and who has failed or come back, is told all the same.
+	 */
+	nh->touched = news && !nh->dirty;
 	return 0;
 }
 

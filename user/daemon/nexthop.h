@@ -47,7 +47,8 @@ int nexthops_seed(struct nexthops *nh, const struct nexthop_seed *seeds, size_t 
 		  struct err *err);
 
 /*
- * Track exactly these addresses, resolving them now. Sorted and distinct by
+ * Track exactly these addresses, resolving them now. What has changed of those that were
+ * tracked before is told at the next tick or event. Sorted and distinct by
  * addr_compare. Returns 0, or -ENOMEM with the old set still tracked.
  */
 int nexthops_track(struct nexthops *nh, const struct addr *addrs, size_t n,

@@ -40,6 +40,7 @@ struct nexthops {
 	uint64_t dirty_at, confirmed_at;
 	unsigned int settle_ms; /* grows with what a refresh costs */
 	bool hints_owed;    /* some hop's */
+	uint64_t hints_due; /* the first of them */
 	bool touched;       /* something in hops changed since last told */
 	bool gateways;      /* some hop is reached by another's neighbour */
 	bool turned;        /* an address failed or came back since last told */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/cleanup.h"
+#include "core/plural.h"
 #include "daemon.h"
 #include "sys/log.h"
 
@@ -114,10 +115,12 @@ static void reload_done(void *context, int rc, const struct err *err,
 	if (rc)
 		log_error("reload failed, nothing is changed: %s", err->text);
 	else
-		log_notice("reloaded '%s': %zu VIPs added, %zu removed; %zu backends added, %zu removed; %zu tables rebuilt; %" PRIu64 " map writes",
-			   d->options.config, changes->vips_added, changes->vips_removed,
-			   changes->backends_added, changes->backends_removed,
-			   changes->tables_changed, changes->map_writes);
+		log_notice("reloaded '%s': %zu VIP%s added, %zu removed; %zu backend%s added, %zu removed; %zu table%s rebuilt; %" PRIu64 " map write%s",
+			   d->options.config, changes->vips_added, plural(changes->vips_added),
+			   changes->vips_removed, changes->backends_added,
+			   plural(changes->backends_added), changes->backends_removed,
+			   changes->tables_changed, plural(changes->tables_changed),
+			   changes->map_writes, plural(changes->map_writes));
 	if (!rc) {
 		daemon_log_warnings(d->plan->cfg);
 		daemon_log_dataplane_warnings(d);

@@ -142,13 +142,13 @@ static json_t *health_json(struct daemon *d, const struct cfg_pool *pool,
 	struct checks_view v;
 
 	checks_view(d->checks, pool, backend, &v);
-	return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o}", "effective",
+	return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "effective",
 			 effective_state_name(v.state), "why", v.why, "share", v.share, "health",
 			 string_or_null(v.checked ? health_state_name(v.health->state) : NULL),
 			 "health_s", v.checked ? integer(v.since_ms / 1000) : json_null(),
 			 "health_reason", string_or_null(v.checked ? v.health->reason : NULL),
 			 "penalty", v.checked ? json_real(v.penalty) : json_null(), "via",
-			 string_or_null(v.via));
+			 string_or_null(v.via), "check_problem", string_or_null(v.problem));
 }
 
 /* Takes `health`, which may be NULL. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/cleanup.h"
+#include "core/plural.h"
 #include "daemon.h"
 #include "flows.h"
 #include "sys/log.h"
@@ -88,7 +89,7 @@ static void sweep_after_work(uv_work_t *work, int status)
 		free(s);
 		return;
 	}
-	log_info("%zu removed backends have no flow left", forgotten);
+	log_info("%zu removed backend%s without a flow left", forgotten, plural(forgotten));
 	txn_submit(s->daemon, &(struct txn_request){ .release = is_forgotten,
 						     .done = release_done,
 						     .context = s });

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_user.h"
 #include "checks.h"
 #include "core/cleanup.h"
 #include "daemon.h"
@@ -131,6 +132,8 @@ static int txn_begin(struct txn *txn)
 
 	txn->begun = uv_hrtime();
 	rc = make_cfg(txn, &cfg);
+	if (!rc)
+		rc = check_user_allow(d->plan->cfg, cfg, &txn->err);
 	if (rc)
 		return rc;
 	txn->understood = true;

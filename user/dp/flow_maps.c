@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "core/cleanup.h"
+#include "core/plural.h"
 #include "flow_hash.h" /* for the skeleton */
 #include "fairlead.skel.h"
 
@@ -212,9 +213,9 @@ int flow_maps_make_all(const struct fairlead_bpf *skel, const struct config *con
 		rc = flow_maps_make(skel, config, cpu, NULL);
 		if (rc)
 			return err_set(err, rc,
-				       "cannot make the flow maps of CPU %u (%zu MiB of %zu for %u CPUs): %s; fewer 'flows' need less memory",
+				       "cannot make the flow maps of CPU %u (%zu MiB of %zu for %u CPU%s): %s; fewer 'flows' need less memory",
 				       cpu, flow_maps_bytes(config) >> 20,
-				       n * flow_maps_bytes(config) >> 20, n,
+				       n * flow_maps_bytes(config) >> 20, n, plural(n),
 				       strerror(-rc));
 	}
 	return 0;

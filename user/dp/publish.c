@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/cleanup.h"
+#include "core/plural.h"
 #include "core/table_kept.h"
 #include "publish_acls.h"
 #include "publish_previous.h"
@@ -123,8 +124,8 @@ int publish_backends(struct kernel *k, const struct plan *plan, struct err *err)
 				 sizeof(*entries), n);
 	if (rc) {
 		forget_backends(k, ids, n);
-		return err_set(err, rc, "cannot write %zu backends to the map: %s", n,
-			       strerror(-rc));
+		return err_set(err, rc, "cannot write %zu backend%s to the map: %s", n,
+			       plural(n), strerror(-rc));
 	}
 	for (i = 0; i < n; i++)
 		k->backend[ids[i]] = entries[i];

@@ -8,6 +8,7 @@
 #include <pcap/pcap.h>
 
 #include "core/cleanup.h"
+#include "core/plural.h"
 
 void pcap_file_close(struct pcap_file *f)
 {
@@ -54,8 +55,8 @@ static int read_next(struct pcap_file *f, struct pcap_pkthdr **header,
 		return 0;
 	}
 	if (rc == PCAP_ERROR_BREAK)
-		return err_set(err, -ENOENT, "the capture '%s' has %u frames", f->path,
-			       f->next - 1);
+		return err_set(err, -ENOENT, "the capture '%s' has %u frame%s", f->path,
+			       f->next - 1, plural(f->next - 1));
 	return err_set(err, -EIO, "cannot read frame %u of '%s': %s", f->next, f->path,
 		       pcap_geterr(f->handle));
 }
@@ -78,7 +79,8 @@ int pcap_file_read(struct pcap_file *f, const char *path, uint32_t index,
 			       "frame %u of '%s' has only %u of its %u bytes; allowed: whole frames, tcpdump -s 0",
 			       index, path, header->caplen, header->len);
 	if (header->caplen < PACKET_MIN || header->caplen > PACKET_MAX)
-		return err_set(err, -EINVAL, "frame %u of '%s' has %u bytes; allowed: %d to %d",
-			       index, path, header->caplen, PACKET_MIN, PACKET_MAX);
+		return err_set(err, -EINVAL, "frame %u of '%s' has %u byte%s; allowed: %d to %d",
+			       index, path, header->caplen, plural(header->caplen),
+			       PACKET_MIN, PACKET_MAX);
 	return packet_copy(data, header->caplen, out, err);
 }
