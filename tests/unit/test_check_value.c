@@ -108,6 +108,7 @@ static void rise_and_fall_are_not_asked(void **state)
 	assert_int_equal(check_copy(&a, &b), 0);
 	b.rise = 9;
 	b.fall = 9;
+	b.vips = CHECK_VIPS_FIRST;
 	assert_int_equal(check_compare(&a, &b), 0);
 	check_clear(&a);
 	check_clear(&b);
