@@ -162,9 +162,21 @@ static const char *people_why(const json_t *backend)
 	return strcmp(why, "next hop") == 0 && problem ? NULL : why;
 }
 
+/* The row is for one VIP of several, and what is said may not be true of the others. */
+static const char *people_vip_of(const json_t *backend)
+{
+	const char *why = people_string(backend, "why");
+
+	if (why && (strcmp(why, "admin") == 0 || strcmp(why, "weight") == 0 ||
+		    strcmp(why, "next hop") == 0))
+		return NULL;
+	return people_string(backend, "vip");
+}
+
 static void people_reason(struct writer *w, const json_t *backend)
 {
 	const char *why = people_why(backend);
+	const char *vip = why ? people_vip_of(backend) : NULL;
 	const char *problem = people_string(backend, "problem");
 	_cleanup_free_ char *text = NULL;
 
@@ -173,7 +185,8 @@ static void people_reason(struct writer *w, const json_t *backend)
 		return;
 	}
 
-	if (asprintf(&text, "%s%s%s%s", why ? why : "", why && problem ? "; " : "",
+	if (asprintf(&text, "%s%s%s%s%s%s%s", vip ? "on " : "", vip ? vip : "",
+		     vip ? ": " : "", why ? why : "", why && problem ? "; " : "",
 		     problem ? "next hop: " : "", problem ? problem : "") < 0)
 		text = NULL;
 	writer_str_tone(w, "reason", text, problem ? TONE_BAD : TONE_PLAIN);
