@@ -218,24 +218,41 @@ struct drop_counters stats_drop(const struct daemon *d, uint32_t reason)
 	return (struct drop_counters){ 0 };
 }
 
-void checks_view(const struct checks *checks, const struct cfg_pool *pool,
+size_t checks_ways(const struct checks *checks, const struct cfg_pool *pool)
+{
+	(void)checks;
+	(void)pool;
+	return 2;
+}
+
+size_t checks_worst(const struct checks *checks, const struct cfg_pool *pool,
+		    const struct cfg_backend *backend)
+{
+	(void)checks;
+	(void)pool;
+	(void)backend;
+	return 1;
+}
+
+void checks_view(const struct checks *checks, const struct cfg_pool *pool, size_t way,
 		 const struct cfg_backend *backend, struct checks_view *out)
 {
 	static const struct health health;
 
 	(void)checks;
 	(void)pool;
+	(void)way;
 	(void)backend;
 	*out = (struct checks_view){ .why = "check", .checked = true, .health = &health,
 				     .via = "vip" };
 }
 
-bool checks_pool(const struct checks *checks, const char *pool,
-		 struct checks_pool_view *out)
+bool checks_vip(const struct checks *checks, const struct vip_spec *vip,
+		struct checks_vip_view *out)
 {
 	(void)checks;
-	(void)pool;
-	*out = (struct checks_pool_view){ .backends = 1 };
+	(void)vip;
+	*out = (struct checks_vip_view){ .backends = 1 };
 	return true;
 }
 

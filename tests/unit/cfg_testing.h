@@ -69,6 +69,7 @@ static inline char *must_dump(const struct cfg *cfg)
 static inline void assert_same_health(const struct cfg_pool *a, const struct cfg_pool *b)
 {
 	assert_int_equal(check_compare(&a->check, &b->check), 0);
+	assert_int_equal(a->check.vips, b->check.vips);
 	assert_int_equal(a->check.rise, b->check.rise);
 	assert_int_equal(a->check.fall, b->check.fall);
 	assert_int_equal(a->initial_up, b->initial_up);

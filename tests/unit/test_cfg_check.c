@@ -117,7 +117,7 @@ static void a_saved_check_says_what_was_said(void **state)
 		"type: tcp\n",
 		"type: tcp\n      interval: 100ms\n      port: 1\n      send: \"a\\nb \"\n"
 		"      receive: \"\\xE9\\x80\"\n",
-		"type: http\n      via: vip\n      interval: 90s\n"
+		"type: http\n      via: vip\n      vips: first\n      interval: 90s\n"
 		"      fast_interval: 90s\n      timeout: 10ms\n"
 		"      jitter: 50\n      rise: 100\n      fall: 1\n      path: /x\n"
 		"      host: a-b.c_d\n      method: HEAD\n      status: \"100-599\"\n"
@@ -154,8 +154,8 @@ static void a_saved_check_says_what_was_said(void **state)
 static void defaults_are_not_written(void **state)
 {
 	_cleanup_cfg_ struct cfg *cfg = must_parse(INLINE(
-		"type: http, via: auto, interval: 5, fast_interval: 1s, timeout: 2s, jitter: 10, "
-		"rise: 2, fall: 3, path: /, method: GET, status: 200-299"));
+		"type: http, via: auto, vips: each, interval: 5, fast_interval: 1s, timeout: 2s, "
+		"jitter: 10, rise: 2, fall: 3, path: /, method: GET, status: 200-299"));
 	_cleanup_free_ char *yaml = must_dump(cfg);
 
 	(void)state;
@@ -175,11 +175,11 @@ static void a_clone_owns_its_check(void **state)
 
 #define TYPES "tcp, http, https, udp, icmp, exec"
 #define CHECK_KEYS                                                                 \
-	"type, via, interval, fast_interval, timeout, jitter, rise, fall, port, path, "     \
+	"type, via, vips, interval, fast_interval, timeout, jitter, rise, fall, port, path, "     \
 	"host, method, status, body, tls_verify, sni, ca_file, cert_file, key_file, "    \
 	"weight_header, weight_json, send, receive, command"
 #define TCP_KEYS \
-	"type, via, interval, fast_interval, timeout, jitter, rise, fall, port, send, receive"
+	"type, via, vips, interval, fast_interval, timeout, jitter, rise, fall, port, send, receive"
 
 static void checks_of_the_wrong_shape_are_refused(void **state)
 {
@@ -224,7 +224,7 @@ static void keys_that_the_type_does_not_use_are_refused(void **state)
 		  TCP_KEYS },
 		{ POOL("type: http\n      sni: x"),
 		  "6:7: pool 'w': key 'sni' is not used by checks of type http; allowed: type, "
-		  "via, interval, fast_interval, timeout, jitter, rise, fall, port, path, host, "
+		  "via, vips, interval, fast_interval, timeout, jitter, rise, fall, port, path, host, "
 		  "method, status, body, weight_header, weight_json" },
 		{ POOL("type: udp\n      status: 200"),
 		  "6:7: pool 'w': key 'status' is not used by checks of type udp; allowed: "
@@ -237,7 +237,7 @@ static void keys_that_the_type_does_not_use_are_refused(void **state)
 		  "type, interval, fast_interval, timeout, jitter, rise, fall, port, command" },
 		{ POOL("type: http\n      command: [/x]"),
 		  "6:7: pool 'w': key 'command' is not used by checks of type http; allowed: "
-		  "type, via, interval, fast_interval, timeout, jitter, rise, fall, port, path, "
+		  "type, via, vips, interval, fast_interval, timeout, jitter, rise, fall, port, path, "
 		  "host, method, status, body, weight_header, weight_json" },
 	};
 
@@ -252,6 +252,8 @@ static void numbers_and_words_are_refused_with_what_is_allowed(void **state)
 		  "4:19: pool 'w': type 'TCP' is not known; allowed: " TYPES },
 		{ INLINE("via: tunnel"),
 		  "4:18: pool 'w': via 'tunnel' is not known; allowed: auto, vip, direct" },
+		{ INLINE("vips: all"),
+		  "4:19: pool 'w': vips 'all' is not known; allowed: each, first" },
 		{ INLINE("interval: 99ms"),
 		  "4:23: pool 'w': interval '99ms' is out of range; allowed: 100ms to 1h" },
 		{ INLINE("interval: fast"),

@@ -345,6 +345,52 @@ static void bad_options_are_refused_with_what_is_allowed(void **state)
 }
 
 /* The daemon checks the edited configuration: then it is refused. */
+/* n_backends of them at each of n_vips VIPs. */
+static char *many(const char *check, unsigned int n_vips, unsigned int n_backends)
+{
+	char *yaml = malloc((n_vips + n_backends) * 64 + 512), *at = yaml;
+
+	at += sprintf(at, IF "pools: {w: {check: %s, backends: [", check);
+	for (unsigned int i = 0; i < n_backends; i++)
+		at += sprintf(at, "{address: 10.%u.%u.%u},", i / 62500, i / 250 % 250,
+			      i % 250 + 1);
+	at += sprintf(at, "]}}\nvips:\n");
+	for (unsigned int i = 0; i < n_vips; i++)
+		at += sprintf(at, "- {address: '203.0.%u.%u:80/tcp', pool: w}\n", i / 250,
+			      i % 250 + 1);
+	return yaml;
+}
+
+/* Each VIP times each backend; what marks of probes have room for is the limit. */
+static void more_checks_than_there_is_room_for_are_refused(void **state)
+{
+	static const struct {
+		const char *check, *sentence;
+		unsigned int n_vips, n_backends;
+	} rows[] = {
+		{ "http", NULL, 512, 512 },
+		{ "http",
+		  "t.yaml:2:20: pool 'w': check is made at 513 VIPs for each of 512 backends, "
+		  "and with it there are 262656 checks to VIPs; allowed: 262144, or 'vips: "
+		  "first' in check", 513, 512 },
+		{ "{type: http, vips: first}", NULL, 513, 512 },
+		{ "{type: http, via: direct}", NULL, 513, 512 },
+		{ "none", NULL, 513, 512 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *yaml =
+			many(rows[i].check, rows[i].n_vips, rows[i].n_backends);
+		_cleanup_cfg_ struct cfg *cfg = NULL;
+		struct err err = { 0 };
+
+		cfg_parse_yaml(yaml, strlen(yaml), "t.yaml", &cfg, &err);
+		assert_string_equal(err.text, rows[i].sentence ?: "");
+		assert_int_equal(cfg == NULL, rows[i].sentence != NULL);
+	}
+}
+
 static void a_vip_with_another_port_does_not_join_a_pool_whose_check_has_none(void **state)
 {
 	_cleanup_cfg_ struct cfg *cfg = must_parse(
@@ -374,6 +420,7 @@ int main(void)
 		cmocka_unit_test(commands_change_the_health_of_a_pool_of_ones_own),
 		cmocka_unit_test(commands_leave_a_check_that_they_do_not_name),
 		cmocka_unit_test(bad_options_are_refused_with_what_is_allowed),
+		cmocka_unit_test(more_checks_than_there_is_room_for_are_refused),
 		cmocka_unit_test(
 			a_vip_with_another_port_does_not_join_a_pool_whose_check_has_none),
 	};

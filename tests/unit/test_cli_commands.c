@@ -18,7 +18,7 @@
 	"\"effective\": \"down\", \"why\": \"check\", \"share\": 0, "  \
 	"\"health\": \"down\", \"health_s\": 61, \"health_reason\": "    \
 	"\"connect: timed out\", \"penalty\": 12.5, \"via\": \"vip\", " \
-	"\"check_problem\": null}"
+	"\"check_problem\": null, \"vip\": null, \"vips\": null}"
 /* One that no pool lists any more. */
 #define LEFT                                                                 \
 	"{\"pool\": null, \"name\": \"10.1.0.9\", \"address\": \"10.1.0.9\", " \
@@ -150,12 +150,12 @@ static const struct {
 	  "pool - name web-1 address 10.1.0.11 weight 2 encap ipip "
 	  "state draining slots 4 packets 0 bytes 0 new_flows 0 "
 	  "effective down share 0 health down health_s 61 penalty 12.500 "
-	  "via vip next_hop - problem \"no route\" why check "
+	  "via vip vip - next_hop - problem \"no route\" why check "
 	  "health_reason \"connect: timed out\" check_problem -\n" },
 	{ "-o backend show", FAKE_OK("{\"backends\": [" LEFT "]}"),
 	  "pool - name 10.1.0.9 address 10.1.0.9 weight 0 encap ipip "
 	  "state draining slots 0 packets 0 bytes 0 new_flows 0 "
-	  "effective - share - health - health_s - penalty - via - "
+	  "effective - share - health - health_s - penalty - via - vip - "
 	  "next_hop - problem - why - health_reason - check_problem -\n" },
 	{ "show counters", FAKE_OK(COUNTERS),
 	  "passed         1\n"

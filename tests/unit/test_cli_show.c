@@ -13,6 +13,12 @@
 	"\"share\": " share ", \"health\": \"" health "\", "                \
 	"\"health_s\": " since ", \"health_reason\": " reason               \
 	", \"penalty\": 0.0, \"via\": null"
+/* By the worst of two ways; both follow. */
+#define ON_VIP(effective, why, reason)                                         \
+	HEALTH(effective, why, "0", "down", "3", reason)                       \
+	", \"vip\": \"[2001:db8::10]:443/tcp\", \"vips\": [{\"vip\": "          \
+	"\"203.0.113.10:443/tcp\", \"effective\": \"up\"}, {\"vip\": "         \
+	"\"[2001:db8::10]:443/tcp\", \"effective\": \"" effective "\"}]"
 #define UNCHECKED                                                          \
 	", \"effective\": \"up\", \"why\": \"no check\", \"share\": 100, "     \
 	"\"health\": null, \"health_s\": null, \"health_reason\": null, "    \
@@ -135,6 +141,12 @@ static void the_reason_is_what_says_most(void **state)
 						       "\"timed out\"")),
 		  "timed out; next hop: no route" },
 		{ BACKEND("draining", "\"no route\"", ""), "next hop: no route" },
+		{ BACKEND("up", "null", ON_VIP("down", "check", "\"refused\"")),
+		  "on [2001:db8::10]:443/tcp: refused" },
+		{ BACKEND("up", "null", ON_VIP("down", "damped", "\"refused\"")),
+		  "on [2001:db8::10]:443/tcp: damped" },
+		{ BACKEND("down", "null", ON_VIP("down", "admin", "null")), "admin" },
+		{ BACKEND("up", "null", ON_VIP("up", "check", "null")), "-" },
 		{ BACKEND("draining", "null", ""), "-" },
 	};
 
@@ -200,6 +212,22 @@ static void all_is_every_member_as_it_came(void **state)
 	assert_contains(vip, "  quorum_lost\n");
 }
 
+static void each_way_is_told_to_programs(void **state)
+{
+	_cleanup_free_ char *json = table(
+		"--json backend show", "backends",
+		BACKEND("up", "null", ON_VIP("down", "check", "\"refused\"")));
+	_cleanup_free_ char *text = table(
+		"backend show --all", "backends",
+		BACKEND("up", "null", ON_VIP("down", "check", "\"refused\"")));
+
+	(void)state;
+	assert_contains(json, "\"vips\":[{\"vip\":\"203.0.113.10:443/tcp\","
+			      "\"effective\":\"up\"},");
+	assert_contains(text, "  [2001:db8::10]:443/tcp  ");
+	assert_null(strstr(text, "vips"));
+}
+
 static void what_a_backend_says_does_not_reach_the_terminal_as_control(void **state)
 {
 	_cleanup_free_ char *text = table(
@@ -232,6 +260,7 @@ int main(void)
 		cmocka_unit_test(a_vip_is_a_line_that_fits),
 		cmocka_unit_test(the_state_of_a_vip_is_what_is_wrong_with_it),
 		cmocka_unit_test(all_is_every_member_as_it_came),
+		cmocka_unit_test(each_way_is_told_to_programs),
 		cmocka_unit_test(
 			what_a_backend_says_does_not_reach_the_terminal_as_control),
 	};

@@ -19,6 +19,10 @@
 	"\"event\": \"backend_share\", \"pool\": \"web\", "       \
 	"\"backend\": \"10.1.0.12\", \"address\": \"10.1.0.12\", " \
 	"\"share\": 100"
+#define OF_VIP                                                    \
+	"\"event\": \"backend_down\", \"pool\": \"web\", "        \
+	"\"vip\": \"203.0.113.10:80/tcp\", \"backend\": \"web-1\", " \
+	"\"address\": \"10.1.0.11\", \"share\": 0, \"reason\": \"x\""
 #define QUORUM "\"event\": \"quorum_lost\", \"pool\": \"web\", \"reason\": \"1 of 3\""
 #define DIED "\"event\": \"checker_died\", \"reason\": \"signal 9\""
 #define BARE "\"event\": \"later_kind\""
@@ -44,7 +48,7 @@ static void each_event_is_a_line(void **state)
 		EVENT("1", "01", DOWN) EVENT("2", "02", SHARE)
 		EVENT("3", "03", QUORUM) EVENT("4", "04", DIED)
 		EVENT("5", "05", BARE) EVENT("6", "06", UP("10"))
-		EVENT("7", "07", UP("100"));
+		EVENT("7", "07", UP("100")) EVENT("8", "08", OF_VIP);
 	_cleanup_outcome_ struct outcome o = watch_fake("watch", all);
 
 	(void)state;
@@ -57,7 +61,9 @@ static void each_event_is_a_line(void **state)
 			    TIME("06") "  backend_up       web-1 (10.1.0.11) of web, "
 				       "10 %: check\n"
 			    TIME("07") "  backend_up       web-1 (10.1.0.11) of web: "
-				       "check\n");
+				       "check\n"
+			    TIME("08") "  backend_down     web-1 (10.1.0.11) of web for "
+				       "203.0.113.10:80/tcp: x\n");
 }
 
 static void each_event_is_an_object_with_every_key_in_json(void **state)
@@ -70,11 +76,11 @@ static void each_event_is_an_object_with_every_key_in_json(void **state)
 		o.out,
 		"{\"seq\":1,\"time\":\"" TIME("01") "\","
 		"\"event\":\"backend_down\",\"pool\":\"web\","
-		"\"backend\":\"web-1\",\"address\":\"10.1.0.11\",\"share\":0,"
+		"\"backend\":\"web-1\",\"address\":\"10.1.0.11\",\"vip\":null,\"share\":0,"
 		"\"reason\":\"connect: Connection refused\"}\n"
 		"{\"seq\":2,\"time\":\"" TIME("02") "\","
 		"\"event\":\"backend_share\",\"pool\":\"web\","
-		"\"backend\":\"10.1.0.12\",\"address\":\"10.1.0.12\",\"share\":100,"
+		"\"backend\":\"10.1.0.12\",\"address\":\"10.1.0.12\",\"vip\":null,\"share\":100,"
 		"\"reason\":null}\n");
 }
 
@@ -89,9 +95,9 @@ static void each_event_is_a_record_in_the_other_forms(void **state)
 	(void)state;
 	assert_string_equal(o.out,
 			    "seq 1 time " TIME("01") " event checker_died pool - "
-			    "backend - address - share - reason \"signal 9\"\n"
+			    "backend - address - vip - share - reason \"signal 9\"\n"
 			    "seq 2 time " TIME("02") " event checker_died pool - "
-			    "backend - address - share - reason \"signal 9\"\n");
+			    "backend - address - vip - share - reason \"signal 9\"\n");
 	assert_int_equal(json_object_size(object), N(event_fields));
 }
 

@@ -11,6 +11,7 @@ static const char *const kind_names[] = {
 	[FIELD_INTEGER] = "an integer",
 	[FIELD_BOOLEAN] = "true or false",
 	[FIELD_REAL] = "a number",
+	[FIELD_LIST] = "a list",
 };
 _Static_assert(sizeof(kind_names) / sizeof(*kind_names) == FIELD__MAX, "kinds");
 
@@ -25,6 +26,8 @@ static bool is_kind(const json_t *value, enum field_kind kind)
 		return json_is_boolean(value);
 	case FIELD_REAL:
 		return json_is_number(value);
+	case FIELD_LIST:
+		return json_is_array(value);
 	case FIELD__MAX:
 		break;
 	}
@@ -74,14 +77,24 @@ int answer_check(const json_t *object, const struct field *fields, size_t n,
 	return 0;
 }
 
+static void write_field(struct writer *w, const json_t *object,
+			const struct field *field)
+{
+	json_t *value = json_object_get(object, field->key);
+
+	if (field->kind == FIELD_LIST)
+		writer_json(w, field->key, value);
+	else
+		write_value(w, field->key, value, field);
+}
+
 int answer_fields(struct writer *w, const json_t *object,
 		  const struct field *fields, size_t n, struct err *err)
 {
 	int r = answer_check(object, fields, n, err);
 
 	for (size_t i = 0; i < n && !r; i++)
-		write_value(w, fields[i].key,
-			    json_object_get(object, fields[i].key), &fields[i]);
+		write_field(w, object, &fields[i]);
 	return r;
 }
 

@@ -20,6 +20,7 @@ enum field_kind {
 	FIELD_INTEGER,
 	FIELD_BOOLEAN,
 	FIELD_REAL,
+	FIELD_LIST, /* of any shape; only JSON shows it */
 	FIELD__MAX,
 };
 

@@ -12,6 +12,7 @@
 #define INTEGER(name) .key = name, .kind = FIELD_INTEGER
 #define BOOLEAN(name) .key = name, .kind = FIELD_BOOLEAN
 #define REAL(name)    .key = name, .kind = FIELD_REAL
+#define LIST(name)    .key = name, .kind = FIELD_LIST
 #define MAY_MISS      .may_miss = true
 
 static const struct field vip_fields[] = {
@@ -47,11 +48,13 @@ static const struct field backend_fields[] = {
 	{INTEGER("health_s"), MAY_MISS},
 	{REAL("penalty"), MAY_MISS},
 	{STRING("via"), MAY_MISS},
+	{STRING("vip"), MAY_MISS},
 	{STRING("next_hop")},
 	{STRING("problem"), .tone = TONE_BAD},
 	{STRING("why"), MAY_MISS},
 	{STRING("health_reason"), MAY_MISS},
 	{STRING("check_problem"), MAY_MISS, .tone = TONE_BAD},
+	{LIST("vips"), MAY_MISS},
 };
 
 static const struct field status_fields[] = {

@@ -164,14 +164,27 @@ static const char *people_why(const json_t *backend)
 	return strcmp(why, "next hop") == 0 && problem ? NULL : why;
 }
 
-static void people_add(FILE *text, const char *what, const char *part)
+static void people_add(FILE *text, bool first, const char *what, const char *part)
 {
 	if (part)
-		fprintf(text, "%s%s%s", ftell(text) ? "; " : "", what, part);
+		fprintf(text, "%s%s%s", first ? "" : "; ", what, part);
+}
+
+/* The row is for one VIP of several, and what is said may not be true of the others. */
+static const char *people_vip_of(const json_t *backend)
+{
+	const char *why = people_string(backend, "why");
+
+	if (why && (strcmp(why, "admin") == 0 || strcmp(why, "weight") == 0 ||
+		    strcmp(why, "next hop") == 0))
+		return NULL;
+	return people_string(backend, "vip");
 }
 
 static void people_reason(struct writer *w, const json_t *backend)
 {
+	const char *why = people_why(backend);
+	const char *vip = people_vip_of(backend);
 	const char *problem = people_string(backend, "problem");
 	const char *check = people_string(backend, "check_problem");
 	_cleanup_free_ char *text = NULL;
@@ -179,9 +192,11 @@ static void people_reason(struct writer *w, const json_t *backend)
 	FILE *stream = open_memstream(&text, &length);
 
 	if (stream) {
-		people_add(stream, "", people_why(backend));
-		people_add(stream, "check: ", check);
-		people_add(stream, "next hop: ", problem);
+		if (vip && (why || check))
+			fprintf(stream, "on %s: ", vip);
+		people_add(stream, true, "", why);
+		people_add(stream, !why, "check: ", check);
+		people_add(stream, !why && !check, "next hop: ", problem);
 		fclose(stream);
 	}
 	if (length)

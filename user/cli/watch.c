@@ -39,6 +39,7 @@ static const struct field event_fields[] = {
 	{.key = "pool", .kind = FIELD_STRING, .may_miss = true},
 	{.key = "backend", .kind = FIELD_STRING, .may_miss = true},
 	{.key = "address", .kind = FIELD_STRING, .may_miss = true},
+	{.key = "vip", .kind = FIELD_STRING, .may_miss = true},
 	{.key = "share", .kind = FIELD_INTEGER, .may_miss = true},
 	{.key = "reason", .kind = FIELD_STRING, .may_miss = true},
 };
@@ -101,12 +102,13 @@ static bool tells_share(const json_t *event)
 		strcmp(event_text(event, "event"), "backend_share") == 0);
 }
 
-/* "time  event  web-1 (10.1.0.11) of web, 40 %: reason" */
+/* "time  event  web-1 (10.1.0.11) of web for 203.0.113.10:80/tcp, 40 %: reason" */
 static char *event_line(const json_t *event)
 {
 	const char *pool = event_text(event, "pool");
 	const char *backend = event_text(event, "backend");
 	const char *address = event_text(event, "address");
+	const char *vip = event_text(event, "vip");
 	const char *reason = event_text(event, "reason");
 	const json_t *share = json_object_get(event, "share");
 	char *text = NULL;
@@ -125,6 +127,8 @@ static char *event_line(const json_t *event)
 		fprintf(file, " (%s)", address);
 	if (pool)
 		fprintf(file, "%s%s", backend ? " of " : "  ", pool);
+	if (vip)
+		fprintf(file, " for %s", vip);
 	if (tells_share(event))
 		fprintf(file, ", %" JSON_INTEGER_FORMAT " %%",
 			json_integer_value(share));

@@ -151,6 +151,11 @@ void writer_real(struct writer *w, const char *key, double value,
 			    .decimals = decimals});
 }
 
+void writer_json(struct writer *w, const char *key, struct json_t *value)
+{
+	put(w, key, &(struct value){.kind = VALUE_JSON, .json = value});
+}
+
 void writer_bar(struct writer *w, const char *key, const struct writer_bar *bar)
 {
 	put(w, key, &(struct value){.kind = VALUE_BAR, .bar = *bar});

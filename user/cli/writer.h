@@ -77,6 +77,13 @@ void writer_real(struct writer *w, const char *key, double value,
 		 unsigned int decimals);
 
 /*
+ * What only a program reads, as deep as it is: JSON alone has it. NULL is a null. The
+ * caller keeps its reference.
+ */
+struct json_t;
+void writer_json(struct writer *w, const char *key, struct json_t *value);
+
+/*
  * A picture of a number, as the last field of an item: text alone draws it, in
  * the room that the line has left, if any. Its figures stand in other fields.
  */

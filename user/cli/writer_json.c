@@ -81,6 +81,8 @@ static json_t *to_json(const struct value *value)
 		return json_boolean(value->boolean);
 	case VALUE_REAL:
 		return real_json(value);
+	case VALUE_JSON:
+		return value->json ? json_incref(value->json) : json_null();
 	case VALUE_BAR: /* left out before */
 	case VALUE_NULL:
 		break;

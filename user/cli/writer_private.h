@@ -18,7 +18,8 @@ enum value_kind {
 	VALUE_INTEGER,
 	VALUE_BOOLEAN,
 	VALUE_REAL,
-	VALUE_BAR,
+	VALUE_BAR,  /* of text alone */
+	VALUE_JSON, /* of JSON alone */
 };
 
 struct value {
@@ -30,6 +31,7 @@ struct value {
 	double real;
 	unsigned int decimals;
 	struct writer_bar bar;
+	struct json_t *json; /* or NULL */
 };
 
 /*

@@ -188,6 +188,7 @@ static char *to_text(const struct value *value)
 			return NULL;
 		return text;
 	case VALUE_BAR:
+	case VALUE_JSON: /* left out before */
 		return strdup("");
 	case VALUE_NULL:
 		break;
@@ -224,8 +225,8 @@ static int text_value(struct writer *w, const char *key, const struct value *val
 	struct text_state *s = w->state;
 	int r = 0;
 
-	if (s->skip || (value->kind == VALUE_BAR &&
-			w->settings.form != WRITER_TEXT))
+	if (s->skip || value->kind == VALUE_JSON ||
+	    (value->kind == VALUE_BAR && w->settings.form != WRITER_TEXT))
 		return 0;
 
 	if (!s->block)

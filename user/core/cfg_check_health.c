@@ -2,7 +2,8 @@
 /*
  * Checks of pools: what crosses them and the VIPs that they are for. A check
  * whose port is that of the VIP needs VIPs with one, and the same one; a probe on
- * the way of packets needs an address.
+ * the way of packets needs an address; and of checks there may not be too many, which
+ * many VIPs of many backends make.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "cfg_fields.h"
 #include "cleanup.h"
 #include "quote.h"
+#include "way.h"
 
 static int check_fail(const struct cfg *cfg, const struct cfg_pool *pool, struct err *err)
 {
@@ -88,6 +90,56 @@ static int check_way(const struct cfg *cfg, const struct cfg_pool *pool,
 	return check_fail(cfg, pool, err);
 }
 
+/* Of one pool; `through`: only those that may go to VIPs. */
+static size_t count_checks(const struct cfg *cfg, const struct ways *ways, size_t pool,
+			   bool through)
+{
+	const struct way *first = &ways->list[ways->first[pool]];
+	size_t n = ways->first[pool + 1] - ways->first[pool];
+	const struct check *check = &cfg->pools[pool].check;
+
+	if (!check->kind || !first->vip ||
+	    (through && !way_goes_through(check, &first->vip->spec)))
+		return 0;
+	return n * cfg->pools[pool].n_backends;
+}
+
+/* The pool with the most of them is the one to name. */
+static int check_number(const struct cfg *cfg, const struct ways *ways, bool through,
+			size_t allowed, struct err *err)
+{
+	size_t i, n, most = 0, sum = 0, pool = 0;
+
+	for (i = 0; i < cfg->n_pools; i++) {
+		n = count_checks(cfg, ways, i, through);
+		sum += n;
+		if (n > most) {
+			most = n;
+			pool = i;
+		}
+	}
+	if (sum <= allowed)
+		return 0;
+	n = ways->first[pool + 1] - ways->first[pool];
+	err_set(err, -EINVAL,
+		"check is made at %zu VIPs for each of %zu backends, and with it there are "
+		"%zu checks%s; allowed: %zu%s",
+		n, cfg->pools[pool].n_backends, sum, through ? " to VIPs" : "", allowed,
+		n > 1 ? ", or 'vips: first' in check" : "");
+	return check_fail(cfg, &cfg->pools[pool], err);
+}
+
+static int check_numbers(const struct cfg *cfg, struct err *err)
+{
+	_cleanup_ways_ struct ways ways = { 0 };
+	int rc;
+
+	if (ways_make(cfg, &ways))
+		return err_set(err, -ENOMEM, "out of memory");
+	rc = check_number(cfg, &ways, true, WAYS_THROUGH_MAX, err);
+	return rc ? rc : check_number(cfg, &ways, false, WAYS_CHECKS_MAX, err);
+}
+
 int cfg_check_health(const struct cfg *cfg, struct err *err)
 {
 	_cleanup_free_ const struct cfg_vip **before =
@@ -109,5 +161,5 @@ int cfg_check_health(const struct cfg *cfg, struct err *err)
 			rc = check_way(cfg, pool, vip, err);
 		before[at] = vip;
 	}
-	return rc;
+	return rc ? rc : check_numbers(cfg, err);
 }

@@ -76,6 +76,25 @@ static json_t *get_via(const void *object)
 	return json_string(check_via_name(check->via));
 }
 
+static const char *vips_name(unsigned int vips)
+{
+	return check_vips_name(vips);
+}
+
+static int set_vips(void *object, const char *text, struct err *err)
+{
+	struct check *check = object;
+
+	return set_word(&check->vips, text, "vips", vips_name, 0, CHECK_VIPS__MAX, err);
+}
+
+static json_t *get_vips(const void *object)
+{
+	const struct check *check = object;
+
+	return json_string(check_vips_name(check->vips));
+}
+
 static json_t *duration_json(uint32_t ms)
 {
 	char text[DURATION_TEXT_MAX];
@@ -418,8 +437,9 @@ static json_t *get_command(const void *object)
 
 /* In the order in which a saved file has them, with the types that use them. */
 #define CHECK_KEYS(X)                                                            \
-	X(type, SENT | EXEC) X(via, SENT) X(interval, SENT | EXEC)               \
-	X(fast_interval, SENT | EXEC) X(timeout, SENT | EXEC)                    \
+	X(type, SENT | EXEC) X(via, SENT) X(vips, TCP | WEB | UDP)               \
+	X(interval, SENT | EXEC) X(fast_interval, SENT | EXEC)                   \
+	X(timeout, SENT | EXEC)                                                  \
 	X(jitter, SENT | EXEC) X(rise, SENT | EXEC) X(fall, SENT | EXEC)         \
 	X(port, TCP | WEB | UDP | EXEC)                                          \
 	X(path, WEB) X(host, WEB) X(method, WEB) X(status, WEB) X(body, WEB)     \

@@ -60,6 +60,13 @@ static const char *const via_names[] = {
 static_assert(sizeof(via_names) / sizeof(via_names[0]) == CHECK_VIA__MAX,
 	      "a way of a check has no name");
 
+static const char *const vips_names[] = {
+	[CHECK_VIPS_EACH] = "each",
+	[CHECK_VIPS_FIRST] = "first",
+};
+static_assert(sizeof(vips_names) / sizeof(vips_names[0]) == CHECK_VIPS__MAX,
+	      "which VIPs a check is made at has no name");
+
 const char *check_kind_name(enum check_kind kind)
 {
 	return (unsigned int)kind < CHECK__MAX ? kind_names[kind] : "?";
@@ -68,6 +75,11 @@ const char *check_kind_name(enum check_kind kind)
 const char *check_via_name(enum check_via via)
 {
 	return (unsigned int)via < CHECK_VIA__MAX ? via_names[via] : "?";
+}
+
+const char *check_vips_name(enum check_vips vips)
+{
+	return (unsigned int)vips < CHECK_VIPS__MAX ? vips_names[vips] : "?";
 }
 
 uint32_t check_number(const struct check *check, const struct check_field *field)
@@ -155,7 +167,8 @@ static int copy_strings(const struct check *from, struct check *to)
 
 int check_copy(const struct check *from, struct check *to)
 {
-	struct check copy = { .kind = from->kind, .via = from->via, .n_args = from->n_args };
+	struct check copy = { .kind = from->kind, .via = from->via, .vips = from->vips,
+			      .n_args = from->n_args };
 	int rc;
 
 	for (const struct check_field *f = check_fields; f->key; f++)

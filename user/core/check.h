@@ -51,6 +51,13 @@ enum check_via {
 	CHECK_VIA__MAX,
 };
 
+/* At which VIPs of its pool. */
+enum check_vips {
+	CHECK_VIPS_EACH,  /* at each that it can be made at: way.h */
+	CHECK_VIPS_FIRST, /* at the first of these, for all */
+	CHECK_VIPS__MAX,
+};
+
 #define CHECK_ARGS_MAX 32
 #define CHECK_TEXT_MAX 4096 /* bytes of each string below */
 
@@ -61,6 +68,7 @@ enum check_via {
 struct check {
 	uint8_t kind; /* enum check_kind */
 	uint8_t via;  /* enum check_via */
+	uint8_t vips; /* enum check_vips; no part of what is asked of one target */
 	uint32_t interval, timeout;
 	uint32_t fast_interval; /* while it is not settled, check_pace.h; 0: as interval */
 	uint8_t jitter;      /* percent of the interval, either way */
@@ -125,11 +133,12 @@ void check_clear(struct check *check);
 int check_copy(const struct check *from, struct check *to);
 /* The defaults of a kind: 5 s, 2 s, fast 1 s, 10 %, 2 and 3, status 200 to 299, tls_verify. */
 int check_init(struct check *check, enum check_kind kind);
-/* Total order of all that is asked, rise and fall aside: equal ones run once. */
+/* Total order of all that is asked; rise, fall and vips aside: equal ones run once. */
 int check_compare(const struct check *a, const struct check *b);
 
 const char *check_kind_name(enum check_kind kind);
 const char *check_via_name(enum check_via via);
+const char *check_vips_name(enum check_vips vips);
 
 /*
  * Lines without their newline; the caller frees *line. -ENOMEM, -E2BIG when the line

@@ -8,7 +8,8 @@
  * before it, so that whatever stays keeps its id; the difference between the
  * two is what a transaction writes.
  *
- * Pools with the same members and parameters share one table.
+ * VIPs have the table of their way (way.h). Ways with the same members, shares and
+ * parameters share one, whether they are of one pool or of two.
  *
  * A backend that left the configuration stays in the plan as draining, with its
  * id, because flows may name it; plan_release() lets it go.
@@ -27,8 +28,9 @@
 #include "outer.h"
 #include "services.h"
 #include "table.h"
+#include "way.h"
 
-/* How a backend may be used, from the kindest pool that lists it. */
+/* How a backend may be used, from the kindest way of any pool that lists it. */
 enum backend_use {
 	USE_UP,
 	USE_DRAIN, /* known flows only */
@@ -107,10 +109,10 @@ void plan_free(struct plan **plan);
 #define _cleanup_plan_ __attribute__((cleanup(plan_free)))
 
 /*
- * A backend of one pool, all told: also what the operator says of it. What is not
- * EFFECTIVE_UP takes no new flows. Known flows of one that is EFFECTIVE_DOWN in
- * every pool that lists it are chosen again, unless one of them says that they
- * stay (health_keeps_flows).
+ * A backend of one pool by one way, all told: also what the operator says of it. What
+ * is not EFFECTIVE_UP takes no new flows of the VIPs of that way. Known flows of one
+ * that is EFFECTIVE_DOWN by every way of every pool that lists it are chosen again,
+ * unless one of them says that they stay (health_keeps_flows).
  */
 struct plan_backend_health {
 	enum effective_state state;
@@ -120,7 +122,7 @@ struct plan_backend_health {
 
 /* Whom a plan asks for that; NULL for a whole: nothing but the operator's word. */
 struct plan_health {
-	void (*ask)(void *context, const struct cfg_pool *pool,
+	void (*ask)(void *context, const struct cfg_pool *pool, const struct way *way,
 		    const struct cfg_backend *backend, struct plan_backend_health *out);
 	void *context;
 	/* Has it drained for as long as it may? NULL: none has. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Making a plan: backends first, since tables name their ids; then tables,
- * whose ids depend on which VIPs use them; then VIPs.
+ * whose ids depend on which VIPs use them; then VIPs. Each way to a pool's backends
+ * has members of its own, since it is a way that a backend is up or down by.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +42,8 @@ struct maker {
 	const struct plan *old;
 	struct plan *plan;
 	struct cfg *cfg;
-	struct plan_table *pool_tables; /* by pool; id is an index into draft */
+	struct ways ways;
+	struct plan_table *way_tables;  /* by way; id is an index into draft */
 	struct plan_table *draft;       /* distinct tables, ids still to be given */
 	size_t n_draft;
 	struct id_space *ids;
@@ -60,12 +62,21 @@ static void ids_start(struct maker *m, uint16_t last)
 	m->ids->last = last;
 }
 
-static size_t count_members(const struct cfg *cfg)
+static size_t count_backends(const struct cfg *cfg)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < cfg->n_pools; i++)
 		n += cfg->pools[i].n_backends;
+	return n;
+}
+
+static size_t count_members(const struct maker *m)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < m->ways.n; i++)
+		n += m->cfg->pools[m->ways.list[i].pool].n_backends;
 	return n;
 }
 
@@ -88,7 +99,7 @@ static enum backend_use use_of(enum admin_state state)
 	}
 }
 
-static void ask(const struct maker *m, const struct cfg_pool *pool,
+static void ask(const struct maker *m, const struct way *way,
 		const struct cfg_backend *backend, struct plan_backend_health *out)
 {
 	const struct health_facts facts = {
@@ -99,7 +110,8 @@ static void ask(const struct maker *m, const struct cfg_pool *pool,
 	const char *why;
 
 	if (m->health) {
-		m->health->ask(m->health->context, pool, backend, out);
+		m->health->ask(m->health->context, &m->cfg->pools[way->pool], way, backend,
+			       out);
 		return;
 	}
 	*out = (struct plan_backend_health){
@@ -138,10 +150,18 @@ static bool counts_on_all(const struct cfg_pool *pool, uint64_t weight, uint64_t
 	return facts.panic;
 }
 
-/* Who serves slots of a pool, and what becomes of flows that are known. */
-static void judge_pool(const struct maker *m, const struct cfg_pool *pool,
-		       struct plan_member *members, struct plan_backend *backends)
+/* A flow does not say by which way it came to a backend: the kindest word counts. */
+static void use_at_least(struct plan_backend *backend, enum backend_use use)
 {
+	if (use < backend->use)
+		backend->use = use;
+}
+
+/* Who serves slots by one way, and what becomes of flows that are known. */
+static void judge_way(const struct maker *m, const struct way *way,
+		      struct plan_member *members, struct plan_backend *backends)
+{
+	const struct cfg_pool *pool = &m->cfg->pools[way->pool];
 	uint64_t weight = 0, up = 0;
 	size_t i;
 
@@ -149,9 +169,9 @@ static void judge_pool(const struct maker *m, const struct cfg_pool *pool,
 		const struct cfg_backend *backend = &pool->backends[i];
 		struct plan_backend_health health;
 
-		ask(m, pool, backend, &health);
+		ask(m, way, backend, &health);
 		members[i].share = health.state == EFFECTIVE_UP ? health.share : 0;
-		backends[i].use = use_when(&health, backend);
+		use_at_least(&backends[i], use_when(&health, backend));
 		weight += backend->state == ADMIN_UP ? backend->weight : 0;
 		up += members[i].share ? backend->weight : 0;
 	}
@@ -164,11 +184,23 @@ static void judge_pool(const struct maker *m, const struct cfg_pool *pool,
 		}
 }
 
+/* All ways of a pool; returns how many members these have together. */
+static size_t judge_pool(const struct maker *m, size_t pool, struct plan_member *members,
+			 struct plan_backend *backends)
+{
+	size_t i, n_backends = m->cfg->pools[pool].n_backends, n = 0;
+
+	for (i = 0; i < n_backends; i++)
+		backends[i].use = USE_DOWN;
+	for (i = m->ways.first[pool]; i < m->ways.first[pool + 1]; i++, n += n_backends)
+		judge_way(m, &m->ways.list[i], &members[n], backends);
+	return n;
+}
+
 /* Of a backend that two pools list: what the kinder of them says. */
 static void be_kind(struct plan_backend *backend, const struct plan_backend *other)
 {
-	if (other->use < backend->use)
-		backend->use = other->use;
+	use_at_least(backend, other->use);
 	if (!other->drain_timeout || !backend->drain_timeout)
 		backend->drain_timeout = 0;
 	else if (other->drain_timeout > backend->drain_timeout)
@@ -176,13 +208,14 @@ static void be_kind(struct plan_backend *backend, const struct plan_backend *oth
 }
 
 /*
- * The distinct backends of the configuration, ids zero; then the old ones. On the
- * way the members, in the order of the configuration, get their shares.
+ * The distinct backends of the configuration, ids zero; then the old ones. The
+ * members of each way, in the order of the ways, get their shares meanwhile.
  */
 static int collect_backends(struct maker *m)
 {
 	struct plan *plan = m->plan;
-	size_t n = count_members(m->cfg), i, j, distinct = 0;
+	size_t n = count_backends(m->cfg), i, j, distinct = 0;
+	struct plan_member *members = plan->members;
 	struct plan_backend *list;
 
 	list = calloc(n + m->old->n_backends + 1, sizeof(*list));
@@ -193,7 +226,7 @@ static int collect_backends(struct maker *m)
 	for (i = 0, n = 0; i < m->cfg->n_pools; i++) {
 		const struct cfg_pool *pool = &m->cfg->pools[i];
 
-		judge_pool(m, pool, &plan->members[n], &list[n]);
+		members += judge_pool(m, i, members, &list[n]);
 		for (j = 0; j < pool->n_backends; j++, n++) {
 			backend_ident_of(pool, &pool->backends[j], &list[n].ident);
 			list[n].drain_timeout = pool->drain_timeout;
@@ -267,15 +300,28 @@ static int make_backends(struct maker *m)
 	return 0;
 }
 
+static void make_way_members(struct maker *m, const struct cfg_pool *pool,
+			     struct plan_member *member)
+{
+	struct backend_ident ident;
+	size_t i;
+
+	for (i = 0; i < pool->n_backends; i++) {
+		backend_ident_of(pool, &pool->backends[i], &ident);
+		member[i].name = pool->backends[i].name;
+		member[i].weight = pool->backends[i].weight;
+		member[i].backend = plan_find_backend(m->plan, &ident)->id;
+	}
+}
+
 static void make_members(struct maker *m)
 {
 	struct plan_member *member = m->plan->members;
-	struct backend_ident ident;
-	size_t i, j;
+	size_t i;
 
-	for (i = 0; i < m->cfg->n_pools; i++) {
-		const struct cfg_pool *pool = &m->cfg->pools[i];
-		struct plan_table *table = &m->pool_tables[i];
+	for (i = 0; i < m->ways.n; i++) {
+		const struct cfg_pool *pool = &m->cfg->pools[m->ways.list[i].pool];
+		struct plan_table *table = &m->way_tables[i];
 
 		*table = (struct plan_table){
 			.members = member,
@@ -283,52 +329,37 @@ static void make_members(struct maker *m)
 			.known = true,
 		};
 		cfg_table_params(pool, &table->params);
-		for (j = 0; j < pool->n_backends; j++) {
-			backend_ident_of(pool, &pool->backends[j], &ident);
-			member[j].name = pool->backends[j].name;
-			member[j].weight = pool->backends[j].weight;
-			member[j].backend = plan_find_backend(m->plan, &ident)->id;
-		}
+		make_way_members(m, pool, member);
 		member += pool->n_backends;
 	}
 }
 
 /* Sorts first by content and then by place, so that equals are neighbours. */
-static int compare_pools(const void *a, const void *b, void *context)
+static int compare_ways(const void *a, const void *b, void *context)
 {
 	const struct maker *m = context;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int order = plan_table_compare(&m->pool_tables[x], &m->pool_tables[y]);
+	int order = plan_table_compare(&m->way_tables[x], &m->way_tables[y]);
 
 	return order ? order : (x > y) - (x < y);
 }
 
-static void mark_used_pools(struct maker *m, bool *used)
-{
-	size_t i;
-
-	for (i = 0; i < m->cfg->n_vips; i++)
-		used[cfg_find_pool(m->cfg, m->cfg->vips[i].pool) - m->cfg->pools] = true;
-}
-
-/* One draft table for all pools of the same content that some VIP uses. */
+/* One draft table for all ways of the same content that have a VIP. */
 static int make_draft(struct maker *m)
 {
-	size_t n = m->cfg->n_pools, i, n_order = 0;
+	size_t n = m->ways.n, i, n_order = 0;
 	_cleanup_free_ uint32_t *order = calloc(n + 1, sizeof(*order));
-	_cleanup_free_ bool *used = calloc(n + 1, sizeof(*used));
 
-	if (!order || !used)
+	if (!order)
 		return out_of_memory(m);
 
-	mark_used_pools(m, used);
 	for (i = 0; i < n; i++)
-		if (used[i])
+		if (m->ways.list[i].vip)
 			order[n_order++] = i;
-	qsort_r(order, n_order, sizeof(*order), compare_pools, m);
+	qsort_r(order, n_order, sizeof(*order), compare_ways, m);
 
 	for (i = 0; i < n_order; i++) {
-		struct plan_table *table = &m->pool_tables[order[i]];
+		struct plan_table *table = &m->way_tables[order[i]];
 
 		if (!i || plan_table_compare(table, &m->draft[m->n_draft - 1]))
 			m->draft[m->n_draft++] = *table;
@@ -353,13 +384,12 @@ static int make_vips(struct maker *m)
 
 	for (i = 0; i < plan->n_vips; i++) {
 		const struct cfg_vip *vip = &m->cfg->vips[i];
-		size_t pool = cfg_find_pool(m->cfg, vip->pool) - m->cfg->pools;
 
 		old = plan_find_vip(m->old, &vip->spec);
 		plan->vips[i] = (struct plan_vip){
 			.spec = vip->spec,
 			.id = old ? old->id : id_take(m->ids),
-			.table = m->pool_tables[pool].id,
+			.table = m->way_tables[m->ways.of_vip[i]].id,
 		};
 		if (!plan->vips[i].id)
 			return err_set(m->err, -ENOSPC,
@@ -464,45 +494,68 @@ static int make_tables(struct maker *m)
 	return 0;
 }
 
-int plan_make(struct cfg **cfg, const struct plan *old,
-	      const struct plan_health *health, struct plan **out, struct err *err)
+/* What a plan is made of, before it is. */
+static int maker_start(struct maker *m)
 {
-	_cleanup_plan_ struct plan *plan = NULL;
-	_cleanup_free_ struct plan_table *pool_tables = NULL;
-	_cleanup_free_ struct plan_table *draft = NULL;
-	_cleanup_free_ struct id_space *ids = NULL;
-	struct maker m = { .old = old, .cfg = *cfg, .health = health, .err = err };
-	int rc = plan_new(&plan, err);
+	struct plan *plan = m->plan;
 
-	if (rc)
-		return rc;
-
-	m.plan = plan;
-	m.ids = ids = calloc(1, sizeof(*ids));
-	m.draft = draft = calloc(m.cfg->n_pools + 1, sizeof(*draft));
-	m.pool_tables = pool_tables = calloc(m.cfg->n_pools + 1, sizeof(*pool_tables));
-	plan->tables = calloc(m.cfg->n_pools + 1, sizeof(*plan->tables));
-	plan->vips = calloc(m.cfg->n_vips + 1, sizeof(*plan->vips));
-	plan->members = calloc(count_members(m.cfg) + 1, sizeof(*plan->members));
-	if (!ids || !draft || !pool_tables || !plan->tables || !plan->vips ||
+	if (ways_make(m->cfg, &m->ways))
+		return out_of_memory(m);
+	m->ids = calloc(1, sizeof(*m->ids));
+	m->draft = calloc(m->ways.n + 1, sizeof(*m->draft));
+	m->way_tables = calloc(m->ways.n + 1, sizeof(*m->way_tables));
+	plan->tables = calloc(m->ways.n + 1, sizeof(*plan->tables));
+	plan->vips = calloc(m->cfg->n_vips + 1, sizeof(*plan->vips));
+	plan->members = calloc(count_members(m) + 1, sizeof(*plan->members));
+	if (!m->ids || !m->draft || !m->way_tables || !plan->tables || !plan->vips ||
 	    !plan->members)
-		return out_of_memory(&m);
+		return out_of_memory(m);
+	return 0;
+}
 
-	rc = make_backends(&m);
-	if (rc)
-		return rc;
-	rc = make_tables(&m);
+static void maker_end(struct maker *m)
+{
+	ways_clear(&m->ways);
+	free(m->ids);
+	free(m->draft);
+	free(m->way_tables);
+}
+
+static int make_all(struct maker *m)
+{
+	struct plan *plan = m->plan;
+	int rc = maker_start(m);
+
 	if (!rc)
-		rc = plan_fill_options(plan, m.cfg, err);
+		rc = make_backends(m);
 	if (!rc)
-		rc = plan_fill_servers(plan, m.cfg, old, err);
+		rc = make_tables(m);
+	if (!rc)
+		rc = plan_fill_options(plan, m->cfg, m->err);
+	if (!rc)
+		rc = plan_fill_servers(plan, m->cfg, m->old, m->err);
 	if (rc)
 		return rc;
 
 	plan_sort(plan);
-	plan->last_group = old->last_group;
-	rc = services_make(plan->vips, plan->n_vips, &old->entries, &plan->last_group,
-			   &plan->entries, err);
+	plan->last_group = m->old->last_group;
+	return services_make(plan->vips, plan->n_vips, &m->old->entries, &plan->last_group,
+			     &plan->entries, m->err);
+}
+
+int plan_make(struct cfg **cfg, const struct plan *old,
+	      const struct plan_health *health, struct plan **out, struct err *err)
+{
+	_cleanup_plan_ struct plan *plan = NULL;
+	_cleanup_(maker_end) struct maker m = {
+		.old = old, .cfg = *cfg, .health = health, .err = err,
+	};
+	int rc = plan_new(&plan, err);
+
+	if (rc)
+		return rc;
+	m.plan = plan;
+	rc = make_all(&m);
 	if (rc)
 		return rc;
 	plan->cfg = TAKE_PTR(*cfg);

@@ -24,24 +24,16 @@ uint64_t checks_now(void)
 	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
 }
 
-/* key: the names of a pool and of a backend. */
 static int compare_names(const void *key, const void *element)
 {
-	const char *const *names = key;
-	const struct subject *s = element;
-	int order = strcmp(names[0], s->pool);
-
-	return order ? order : strcmp(names[1], s->name);
+	return strcmp(key, ((const struct subject *)element)->name);
 }
 
-struct subject *subject_find(const struct checks *checks, const char *pool,
+struct subject *subject_find(const struct checks *checks, const struct watched_way *way,
 			     const char *name)
 {
-	const char *const names[] = { pool, name };
-
-	return checks->n_subjects ? bsearch(names, checks->subjects, checks->n_subjects,
-					    sizeof(*checks->subjects), compare_names) :
-				    NULL;
+	return way->n ? bsearch(name, &checks->subjects[way->first], way->n,
+				sizeof(*checks->subjects), compare_names) : NULL;
 }
 
 static void params_of(const struct cfg_pool *pool, struct health_params *out)
@@ -99,17 +91,18 @@ void subject_init(struct subject *s, const struct cfg_pool *pool,
 		.checked = pool->check.kind != CHECK_NONE,
 		.fresh = true,
 	};
-	memcpy(s->pool, pool->name, sizeof(s->pool));
 	memcpy(s->name, backend->name, sizeof(s->name));
 	params_of(pool, &s->params);
 	health_init(&s->health, checks_now());
 }
 
-void checks_ask(void *context, const struct cfg_pool *pool,
+void checks_ask(void *context, const struct cfg_pool *pool, const struct way *way,
 		const struct cfg_backend *backend, struct plan_backend_health *out)
 {
 	const struct checks *checks = context;
-	const struct subject *known = subject_find(checks, pool->name, backend->name);
+	const struct watched_way *before = way_before(checks, pool->name, way);
+	const struct subject *known =
+		before ? subject_find(checks, before, backend->name) : NULL;
 	struct health_facts facts;
 	struct subject s;
 	const char *why;
@@ -126,10 +119,10 @@ void checks_ask(void *context, const struct cfg_pool *pool,
 	};
 }
 
-/* Does somebody else of its pool serve? */
-static bool others_serve(const struct checks *checks, const struct subject *s)
+/* Does somebody else of its pool serve, by the same way? */
+static bool others_serve(const struct subject *s)
 {
-	return pool_of(checks, s)->up > (s->told == EFFECTIVE_UP);
+	return s->way->up > (s->told == EFFECTIVE_UP);
 }
 
 static void on_settle(uv_timer_t *timer);
@@ -145,11 +138,12 @@ static void tell(struct checks *checks, const struct subject *s, enum event_kind
 		 const char *why)
 {
 	bool of_damping = kind == EVENT_BACKEND_DAMPED || kind == EVENT_BACKEND_CALM;
-	char address[ADDR_TEXT_MAX];
+	char address[ADDR_TEXT_MAX], vip[VIP_SPEC_TEXT_MAX];
 
 	events_emit(&checks->daemon->events, &(struct event){
 		.kind = kind,
-		.pool = s->pool,
+		.pool = s->way->pool,
+		.vip = way_name(s->way, vip),
 		.backend = s->name,
 		.address = addr_format(&s->addr, address),
 		.why = why,
@@ -176,9 +170,8 @@ static void consider(struct checks *checks, struct subject *s)
 	enum effective_state state = subject_judge(checks, s, &why);
 	uint8_t share = state == EFFECTIVE_UP ? subject_share(s) : 0;
 	bool turned = state != s->told, climbs = share != s->told_share;
-	struct watched_pool *pool = pool_of(checks, s);
 
-	pool->up += (state == EFFECTIVE_UP) - (s->told == EFFECTIVE_UP);
+	s->way->up += (state == EFFECTIVE_UP) - (s->told == EFFECTIVE_UP);
 	s->told = state;
 	s->told_share = share;
 	if (s->fresh || (!turned && !climbs)) {
@@ -189,7 +182,7 @@ static void consider(struct checks *checks, struct subject *s)
 		tell(checks, s, kinds[state], told_reason(s, why));
 	else
 		tell(checks, s, EVENT_BACKEND_SHARE, NULL);
-	pool->changed = true;
+	s->way->changed = true;
 	checks->stale = true;
 	checks->state_changes += turned;
 	settle_soon(checks);
@@ -225,7 +218,7 @@ static void subject_changed(struct checks *checks, struct subject *s,
 	consider(checks, s);
 	/* Also one that was not up, and is not: its pool may be known now. */
 	if (was == HEALTH_UNKNOWN && s->health.state != was) {
-		pool_of(checks, s)->changed = true;
+		s->way->changed = true;
 		settle_soon(checks);
 	}
 }
@@ -279,9 +272,9 @@ static void on_settle(uv_timer_t *timer)
 	struct checks *checks = timer->data;
 	size_t i;
 
-	for (i = 0; i < checks->n_pools; i++)
-		if (checks->pools[i].changed)
-			pool_settle(checks, &checks->pools[i]);
+	for (i = 0; i < checks->n_ways; i++)
+		if (checks->ways[i].changed)
+			way_settle(checks, &checks->ways[i]);
 	if (checks->stale)
 		txn_refresh(checks->daemon);
 	checks->stale = false;
@@ -368,14 +361,14 @@ static void tell_unclear(struct subject *s, const struct probe_result *result)
 		return;
 	s->unclear_told = now;
 	log_warn("backend '%s' (%s) of pool '%s' passes its check, but its %s; it counts as if it had said none",
-		 s->name, addr_format(&s->addr, address), s->pool, result->reason);
+		 s->name, addr_format(&s->addr, address), s->way->pool, result->reason);
 }
 
 static void take_result(struct checks *checks, struct subject *s,
 			const struct probe_result *result)
 {
 	enum health_state was = s->health.state;
-	bool others = was == HEALTH_DOWN && others_serve(checks, s);
+	bool others = was == HEALTH_DOWN && others_serve(s);
 	unsigned int changes;
 
 	tell_unclear(s, result);
@@ -515,7 +508,8 @@ static void checks_freed(uv_handle_t *handle)
 	asked_clear(checks);
 	probes_close(&checks->probes);
 	free(checks->subjects);
-	free(checks->pools);
+	free(checks->ways);
+	free(checks->vips);
 	free(checks->drains);
 	free(checks);
 }

@@ -5,9 +5,9 @@
 /*
  * The health of every backend of every pool: asks fairlead-check, keeps what it
  * answers (core/health.h says what that means), tells changes as events, and has
- * the tables follow. Knows backends by pool and name, so that they keep their
- * health over any change of the configuration, and over a restart by a file in the
- * run directory.
+ * the tables follow. Knows backends by pool, way (core/way.h) and name, so that they
+ * keep their health over any change of the configuration, and over a restart by a file
+ * in the run directory.
  */
 
 #include <stdbool.h>
@@ -37,7 +37,7 @@ void checks_reconsider(struct checks *checks);
 void checks_follow_routes(struct checks *checks);
 
 /* For struct plan_health; the context is a struct checks. */
-void checks_ask(void *context, const struct cfg_pool *pool,
+void checks_ask(void *context, const struct cfg_pool *pool, const struct way *way,
 		const struct cfg_backend *backend, struct plan_backend_health *out);
 
 /* Removed backends whose pools had a drain_timeout; the plan is another. */
@@ -45,13 +45,14 @@ void checks_follow_drains(struct checks *checks);
 /* Also for struct plan_health. */
 bool checks_has_drained(void *context, const struct plan_backend *backend);
 
-/* What is known of a backend, for people. */
+/* What is known of a backend by one way, for people. */
 struct checks_view {
+	const struct vip_spec *vip; /* NULL: no VIP uses the pool */
 	enum effective_state state;
 	const char *why;
 	uint8_t share; /* percent of its slots that it serves */
 	bool checked;
-	/* Only of those that are checked; valid until the loop turns. */
+	/* Only of those that are checked; valid until the loop turns, as the VIP is. */
 	const struct health *health;
 	const char *via; /* "vip" or "direct" */
 	uint64_t since_ms; /* ago */
@@ -60,17 +61,23 @@ struct checks_view {
 	const char *problem;
 };
 
-void checks_view(const struct checks *checks, const struct cfg_pool *pool,
+/* How many ways lead to the backends of a pool that runs; they are counted from 0. */
+size_t checks_ways(const struct checks *checks, const struct cfg_pool *pool);
+void checks_view(const struct checks *checks, const struct cfg_pool *pool, size_t way,
 		 const struct cfg_backend *backend, struct checks_view *out);
+/* The way by which it is worst off; of equals the first. */
+size_t checks_worst(const struct checks *checks, const struct cfg_pool *pool,
+		    const struct cfg_backend *backend);
 
-struct checks_pool_view {
+/* What the backends of a VIP's pool are to it. */
+struct checks_vip_view {
 	struct pool_facts facts;
 	size_t up, backends;
 };
 
-/* False: not a pool of the running configuration. */
-bool checks_pool(const struct checks *checks, const char *pool,
-		 struct checks_pool_view *out);
+/* False: not a VIP of the running configuration. */
+bool checks_vip(const struct checks *checks, const struct vip_spec *vip,
+		struct checks_vip_view *out);
 
 struct checks_status {
 	size_t probes, backends; /* distinct checks; backends that are checked */

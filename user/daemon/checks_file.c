@@ -39,10 +39,10 @@ static void read_boot_id(char *out, int size)
 static json_t *subject_json(const struct subject *s)
 {
 	const struct health *h = &s->health;
-	char address[ADDR_TEXT_MAX];
+	char address[ADDR_TEXT_MAX], vip[VIP_SPEC_TEXT_MAX];
 
-	return json_pack("{s:o, s:o, s:s, s:I, s:I, s:o, s:f, s:I, s:b, s:I, s:I, s:I, s:f, s:I, s:b}",
-			 "pool", text_json(s->pool), "backend", text_json(s->name),
+	return json_pack("{s:o, s:s*, s:o, s:s, s:I, s:I, s:o, s:f, s:I, s:b, s:I, s:I, s:I, s:f, s:I, s:b}",
+			 "pool", text_json(s->way->pool), "vip", way_name(s->way, vip), "backend", text_json(s->name),
 			 "address", addr_format(&s->addr, address), "state", (json_int_t)h->state, "since",
 			 (json_int_t)h->since, "reason", text_json(h->reason), "penalty",
 			 h->penalty, "penalised", (json_int_t)h->penalised, "damped",
@@ -154,30 +154,72 @@ static bool load_health(json_t *object, struct subject *s)
 	return true;
 }
 
-static void load_subjects(struct checks *checks, json_t *list, uint64_t age)
-{
-	size_t i, taken = 0, stale = 0;
-	const char *pool, *name;
-	struct subject *s;
+/* Of one state in the file: what it is about. */
+struct entry {
 	json_t *object;
+	const char *pool, *backend;
+	const char *vip; /* NULL: the pool had one way, for all of its VIPs */
+};
 
-	json_array_foreach(list, i, object) {
-		if (json_unpack(object, "{s:s, s:s}", "pool", &pool, "backend", &name))
-			continue;
-		s = subject_find(checks, pool, name);
+/*
+ * Whether it speaks of the way. Where a pool has fewer ways now than when the file was
+ * written, the VIP that stands for one speaks for it.
+ */
+static bool is_about(const struct checks *checks, const struct entry *e,
+		     const struct watched_way *way)
+{
+	struct vip_spec vip;
+
+	if (!e->vip)
+		return true;
+	return !vip_spec_parse(e->vip, &vip, NULL) && way_of_vip(checks, &vip) == way &&
+	       (way->addr.family || !vip_spec_compare(&vip, &way->vip));
+}
+
+struct loaded {
+	uint64_t age;
+	size_t taken, stale;
+};
+
+static void load_entry(struct checks *checks, const struct entry *e, struct loaded *l)
+{
+	size_t i, n, taken = 0, stale = 0;
+	struct watched_way *ways = ways_of_pool(checks, e->pool, &n);
+
+	for (i = 0; i < n; i++) {
+		struct subject *s = is_about(checks, e, &ways[i]) ?
+			subject_find(checks, &ways[i], e->backend) : NULL;
+
 		if (!s || !s->checked)
 			continue;
-		if (age > BELIEVED_MS + 3ULL * s->interval)
+		if (l->age > BELIEVED_MS + 3ULL * s->interval)
 			stale++;
 		else
-			taken += load_health(object, s);
+			taken += load_health(e->object, s);
 	}
-	if (taken)
+	l->taken += taken > 0;
+	l->stale += stale > 0;
+}
+
+/* Said of each state, which a backend has once for each VIP that it is checked at. */
+static void load_subjects(struct checks *checks, json_t *list, uint64_t age)
+{
+	struct loaded l = { .age = age };
+	struct entry e;
+	size_t i;
+
+	json_array_foreach(list, i, e.object) {
+		e.vip = NULL;
+		if (!json_unpack(e.object, "{s:s, s:s, s?s}", "pool", &e.pool, "backend",
+				 &e.backend, "vip", &e.vip))
+			load_entry(checks, &e, &l);
+	}
+	if (l.taken)
 		log_notice("the health of %zu backend%s is known from %" PRIu64 " s ago",
-			   taken, plural(taken), age / 1000);
-	if (stale)
+			   l.taken, plural(l.taken), age / 1000);
+	if (l.stale)
 		log_notice("the health of %zu backend%s is not believed, as it was known %" PRIu64 " s ago",
-			   stale, plural(stale), age / 1000);
+			   l.stale, plural(l.stale), age / 1000);
 }
 
 void checks_load(struct checks *checks)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether the checks of a pool go the way of traffic, through the tunnel: "auto" has
- * them do so wherever it works. Where routes change it is decided anew.
+ * Whether checks take the path of traffic, through the tunnel: "auto" has them do so
+ * wherever it works. Where routes change it is decided anew, of each way to a pool.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -21,42 +21,19 @@
 #define ROUTES_MS 5000
 #define ROUTES_SOON_MS 50
 
-uint8_t path_protocol(enum check_kind kind)
-{
-	switch (kind) {
-	case CHECK_TCP:
-	case CHECK_HTTP:
-	case CHECK_HTTPS:
-		return IPPROTO_TCP;
-	case CHECK_UDP:
-		return IPPROTO_UDP;
-	default:
-		return 0;
-	}
-}
-
-/* Is that what its checks are, whatever the routes say? UDP only when it is asked for. */
-static bool may_go_through(const struct cfg_pool *pool, const struct cfg_vip *vip)
-{
-	uint8_t protocol = path_protocol(pool->check.kind);
-
-	if (pool->check.via == CHECK_VIA_DIRECT || !protocol ||
-	    !vip_spec_is_exact(&vip->spec) || vip->spec.protocol != protocol)
-		return false;
-	return protocol == IPPROTO_TCP || pool->check.via == CHECK_VIA_VIP;
-}
-
 /* Once for each reason; louder when it was asked for by name. */
-static void explain(const struct cfg_pool *pool, struct watched_pool *watched,
-		    const char *why)
+static void explain(struct watched_way *way, const char *why)
 {
-	if (!strcmp(watched->path_problem, why))
+	char vip[VIP_SPEC_TEXT_MAX];
+	const char *name = way_name(way, vip);
+
+	if (!strcmp(way->path_problem, why))
 		return;
-	snprintf(watched->path_problem, sizeof(watched->path_problem), "%s", why);
+	snprintf(way->path_problem, sizeof(way->path_problem), "%s", why);
 	if (*why)
-		log_write(pool->check.via == CHECK_VIA_VIP ? LOG_LEVEL_WARN : LOG_LEVEL_NOTICE,
-			  "checks of pool '%s' go to its backends directly, and not through the tunnel: %s",
-			  pool->name, why);
+		log_write(way->wish.via == CHECK_VIA_VIP ? LOG_LEVEL_WARN : LOG_LEVEL_NOTICE,
+			  "checks of pool '%s'%s%s go to its backends directly, and not through the tunnel: %s",
+			  way->pool, name ? " for vip " : "", name ? name : "", why);
 }
 
 static bool open_probes(struct checks *checks, struct err *err)
@@ -67,35 +44,34 @@ static bool open_probes(struct checks *checks, struct err *err)
 					      &checks->probes, err);
 }
 
-void path_choose(struct checks *checks, const struct cfg *cfg,
-		 const struct cfg_pool *pool, const struct cfg_vip *vip, struct path *out)
+void path_choose(struct checks *checks, struct watched_way *way, struct path *out)
 {
-	struct watched_pool *watched = pool_find(checks, pool->name);
+	const char *interface = checks->daemon->plan->cfg->interface;
 	struct err err = { 0 };
 
 	*out = (struct path){ .via = CHECK_VIA_DIRECT };
-	if (!vip || !may_go_through(pool, vip)) {
-		explain(pool, watched, vip && pool->check.via == CHECK_VIA_VIP ?
+	if (!way->wish.through) {
+		explain(way, way->has_vip && way->wish.via == CHECK_VIA_VIP ?
 			"no VIP of it has one address, one port and the protocol of the check" :
 			"");
 		return;
 	}
 	if (checks->attach_failed[0]) {
-		explain(pool, watched, checks->attach_failed);
+		explain(way, checks->attach_failed);
 	} else if (!open_probes(checks, &err) ||
-		   probes_route(checks->probes, &vip->spec.addr,
-				if_nametoindex(cfg->interface), &out->ifindex, &err)) {
-		explain(pool, watched, err.text);
+		   probes_route(checks->probes, &way->vip.addr, if_nametoindex(interface),
+				&out->ifindex, &err)) {
+		explain(way, err.text);
 	} else {
 		out->via = CHECK_VIA_VIP;
-		out->vip = vip->spec.addr;
-		out->protocol = path_protocol(pool->check.kind);
+		out->vip = way->vip.addr;
+		out->protocol = way_protocol(way->wish.kind);
 	}
 }
 
-void path_is_open(struct watched_pool *watched)
+void path_is_open(struct watched_way *way)
 {
-	watched->path_problem[0] = '\0';
+	way->path_problem[0] = '\0';
 }
 
 /* By this daemon; or, when it looks for the first time, by one before it. */
@@ -124,14 +100,13 @@ bool path_attach(struct checks *checks, const unsigned int *ifindexes, size_t n)
 }
 
 /* *attached: an interface that is known to have the program; 0: none is yet. */
-static bool pool_path_changed(struct checks *checks, const struct cfg *cfg,
-			      const struct cfg_pool *pool, unsigned int *attached)
+static bool way_path_changed(struct checks *checks, struct watched_way *way,
+			     unsigned int *attached)
 {
-	const struct watched_pool *watched = pool_find(checks, pool->name);
 	struct path path;
 
-	path_choose(checks, cfg, pool, pool_vip(cfg, pool), &path);
-	if (path.via != watched->via || path.ifindex != watched->ifindex)
+	path_choose(checks, way, &path);
+	if (path.via != way->via || path.ifindex != way->ifindex)
 		return true;
 	if (path.via != CHECK_VIA_VIP || path.ifindex == *attached)
 		return false;
@@ -142,44 +117,37 @@ static bool pool_path_changed(struct checks *checks, const struct cfg *cfg,
 	return true;
 }
 
-bool path_changed(struct checks *checks, const struct cfg *cfg)
+bool path_changed(struct checks *checks)
 {
 	unsigned int attached = 0;
 	size_t i;
 
-	for (i = 0; i < cfg->n_pools; i++) {
-		const struct cfg_pool *pool = &cfg->pools[i];
-
-		if (pool->check.kind && pool->check.via != CHECK_VIA_DIRECT &&
-		    pool_find(checks, pool->name) &&
-		    pool_path_changed(checks, cfg, pool, &attached))
+	for (i = 0; i < checks->n_ways; i++)
+		if (checks->ways[i].wish.through &&
+		    way_path_changed(checks, &checks->ways[i], &attached))
 			return true;
-	}
 	return false;
 }
 
-/* How often the way of one pool is looked at for the sake of its failures. */
+/* How often the path of one way is looked at for the sake of its failures. */
 #define JUDGE_MS 100
 
 bool path_is_to_blame(struct checks *checks, const struct asked *asked,
 		      const struct probe_result *result, bool *again)
 {
-	const struct cfg *cfg = checks->daemon->plan->cfg;
-	const char *name = asked->n ? asked->subjects[0]->pool : "";
-	struct watched_pool *watched = pool_find(checks, name);
-	const struct cfg_pool *pool = cfg_find_pool(cfg, name);
+	struct watched_way *way = asked->n ? asked->subjects[0]->way : NULL;
 	uint64_t now = checks_now();
 	unsigned int attached = 0;
 
 	*again = false;
-	if (asked->via != CHECK_VIA_VIP || !watched || !pool)
+	if (asked->via != CHECK_VIA_VIP || !way)
 		return false;
 	if (now < checks->path_lost + result->ms)
 		return true;
-	if (now < watched->path_judged + JUDGE_MS)
+	if (now < way->path_judged + JUDGE_MS)
 		return false;
-	watched->path_judged = now;
-	*again = pool_path_changed(checks, cfg, pool, &attached);
+	way->path_judged = now;
+	*again = way_path_changed(checks, way, &attached);
 	return *again;
 }
 
@@ -200,7 +168,7 @@ static void on_routes(uv_timer_t *timer)
 	uint64_t begun = checks_now();
 
 	checks->attach_failed[0] = '\0';
-	if (path_changed(checks, checks->daemon->plan->cfg))
+	if (path_changed(checks))
 		path_follow(checks);
 	asked_retry(checks);
 	checks->routes_rest = checks_now() + 9 * (checks_now() - begun);

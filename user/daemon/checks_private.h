@@ -9,12 +9,23 @@
 
 #include "checker.h"
 #include "checks.h"
+#include "core/way.h"
 #include "daemon.h"
 #include "events.h"
 
-/* A backend of a pool. */
+struct watched_way;
+
+/* What the configuration says of the path that checks take. */
+struct path_wish {
+	enum check_kind kind;
+	enum check_via via;
+	bool through; /* the VIP could take them */
+};
+
+/* A backend of a pool, by one way. */
 struct subject {
-	char pool[CFG_NAME_MAX + 1], name[CFG_NAME_MAX + 1];
+	struct watched_way *way; /* NULL of one that is only thought of */
+	char name[CFG_NAME_MAX + 1];
 	struct addr addr;
 	enum admin_state admin;
 	uint32_t weight;
@@ -32,20 +43,32 @@ struct subject {
 	uint8_t told_share;
 };
 
-/* A pool, and where its subjects are. */
-struct watched_pool {
-	char name[CFG_NAME_MAX + 1];
-	size_t first, n, up; /* up: of whom that is told */
+/* A way to the backends of a pool (core/way.h), and where its subjects are. */
+struct watched_way {
+	char pool[CFG_NAME_MAX + 1];
+	struct addr addr; /* with the port, what tells it from others of the pool */
+	uint16_t port;
+	size_t n_of_pool; /* ways that there are to the pool; the others are next to it */
+	bool has_vip;     /* a VIP uses it */
+	struct vip_spec vip; /* the first of these */
+	size_t first, n, up;   /* up: of whom that is told */
 	struct pool_policy policy;
 	struct pool_facts facts;
 	bool drops;   /* what is new, when none is up */
 	bool changed; /* a subject's state has, since facts were judged */
 	bool judged;  /* with known health: from then on a lack is told */
-	/* Which way its checks go, and why not through the tunnel. */
+	/* Which path its checks take, and why not through the tunnel. */
+	struct path_wish wish;
 	enum check_via via;
 	unsigned int ifindex;
 	char path_problem[512];
 	uint64_t path_judged; /* when it was looked at last for a failure's sake */
+};
+
+/* Which way a VIP has. */
+struct watched_vip {
+	struct vip_spec spec;
+	uint32_t way; /* place in checks->ways */
 };
 
 /* A distinct check of a distinct target, and whom it is about. */
@@ -62,6 +85,7 @@ struct asked {
 
 #define ASKED_BITS 20 /* of an id: the place; above them, how often it was used */
 #define ASKED_MAX (1u << ASKED_BITS)
+_Static_assert(WAYS_CHECKS_MAX < ASKED_MAX, "all that a configuration may ask has a place");
 
 struct probes;
 
@@ -76,11 +100,14 @@ struct drain {
 struct checks {
 	struct daemon *daemon;
 	struct checker *checker;
-	/* Sorted by pool and name, and by name. */
+	/* Ways by pool, address and port; subjects by way and name; VIPs by spec. */
 	struct subject *subjects;
-	size_t n_subjects, n_checked;
-	struct watched_pool *pools;
-	size_t n_pools;
+	size_t n_subjects, n_checked; /* n_checked: subjects that have a check */
+	struct watched_way *ways;
+	size_t n_ways;
+	struct watched_vip *vips;
+	size_t n_vips;
+	size_t checked_backends; /* of pools, by however many ways */
 	/* Sorted, compare_asked(); each is at its place, too. */
 	struct asked **asked;
 	size_t n_asked;
@@ -113,7 +140,8 @@ struct checks {
 /* ms of CLOCK_BOOTTIME, which a daemon after this one goes on with. */
 uint64_t checks_now(void);
 
-struct subject *subject_find(const struct checks *checks, const char *pool,
+/* NULL: the way leads to none of that name. */
+struct subject *subject_find(const struct checks *checks, const struct watched_way *way,
 			     const char *name);
 
 /* A subject as the configuration has it, of which nothing is known. */
@@ -130,19 +158,29 @@ uint8_t subject_share(const struct subject *s);
 void subject_inherit(struct subject *s, const struct subject *old);
 
 /*
- * checks_collect.c: the subjects and pools of a configuration take the place of those
- * that there are, and what is known of them goes on. -ENOMEM: all is as it was. Who
- * has asked about the old ones has to be forgotten.
+ * checks_collect.c: the ways, subjects and VIPs of a configuration take the place of
+ * those that there are, and what is known of them goes on. -ENOMEM: all is as it was.
+ * Who has asked about the old ones has to be forgotten.
  */
 int subjects_collect(struct checks *checks, const struct cfg *cfg, struct err *err);
 
-/* checks_pool.c. NULL: not a pool of the configuration that is followed. */
-struct watched_pool *pool_find(const struct checks *checks, const char *name);
-struct watched_pool *pool_of(const struct checks *checks, const struct subject *s);
+/* checks_way.c. Those of a pool, next to each other; *n 0: no such pool is followed. */
+struct watched_way *ways_of_pool(const struct checks *checks, const char *pool, size_t *n);
+/* NULL: not a VIP of the configuration that is followed. */
+struct watched_way *way_of_vip(const struct checks *checks, const struct vip_spec *vip);
+/*
+ * Whose health a way of a configuration to come goes on with: that of the same key;
+ * else that of its VIP; else, when its checks go to no VIP, the first of the pool.
+ * NULL: nothing is known of it.
+ */
+const struct watched_way *way_before(const struct checks *checks, const char *pool,
+				     const struct way *way);
+/* Its VIP, for people; NULL where the pool has no other way and all is said. */
+const char *way_name(const struct watched_way *way, char text[VIP_SPEC_TEXT_MAX]);
 /* Judge it anew, and tell what has changed. */
-void pool_settle(struct checks *checks, struct watched_pool *pool);
+void way_settle(struct checks *checks, struct watched_way *way);
 
-/* checks_path.c: the way that checks of a pool go. */
+/* checks_path.c: the path that checks by a way take. */
 struct path {
 	enum check_via via;   /* never CHECK_VIA_AUTO; the rest is of CHECK_VIA_VIP */
 	struct addr vip;
@@ -150,39 +188,31 @@ struct path {
 	unsigned int ifindex; /* by which they leave */
 };
 
-/* Of the packets of a check; 0: none that a VIP could take. */
-uint8_t path_protocol(enum check_kind kind);
-/* Also keeps, and logs once, why it is not the tunnel. vip NULL: it has none. */
-void path_choose(struct checks *checks, const struct cfg *cfg,
-		 const struct cfg_pool *pool, const struct cfg_vip *vip, struct path *out);
+/* Also keeps, and logs once, why it is not the tunnel. */
+void path_choose(struct checks *checks, struct watched_way *way, struct path *out);
 /* The probes' program is there, and nowhere else; false: from now on none goes through. */
 bool path_attach(struct checks *checks, const unsigned int *ifindexes, size_t n);
 /* Its program is there: what was said to be in the way is no longer. */
-void path_is_open(struct watched_pool *watched);
+void path_is_open(struct watched_way *way);
 /*
  * Do the routes say otherwise than when it was chosen, or is the program gone from
- * where it has to be? Of all pools.
+ * where it has to be? Of all ways.
  */
-bool path_changed(struct checks *checks, const struct cfg *cfg);
+bool path_changed(struct checks *checks);
 /*
- * A check through the tunnel has failed. True: its way is not what it was when it
+ * A check through the tunnel has failed. True: its path is not what it was when it
  * began, so the failure says nothing of the backend. When *again, choose anew.
  */
 bool path_is_to_blame(struct checks *checks, const struct asked *asked,
 		      const struct probe_result *result, bool *again);
 
-/* Ways have changed: who is asked now, and by which. */
+/* Paths have changed: who is asked now, and by which. */
 void path_follow(struct checks *checks);
 /* From now on a change is followed: the timer is initialised. */
 void path_watch(struct checks *checks);
 
 /* checks_probe.c: who is asked what. -ENOMEM leaves everything as it was. */
 int asked_follow(struct checks *checks, const struct cfg *cfg, struct err *err);
-/*
- * The VIP that a pool's checks are made for: of those with one address and one port the
- * first of the protocol of the check, else the first; or any; or NULL.
- */
-const struct cfg_vip *pool_vip(const struct cfg *cfg, const struct cfg_pool *pool);
 void asked_clear(struct checks *checks);
 /* To a checker that knows nothing. */
 void asked_tell(const struct checks *checks);

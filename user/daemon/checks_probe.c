@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who is asked what: from pools with their checks to distinct probes. Backends that
- * are asked the same at the same place share one.
+ * Who is asked what: from pools with their checks and ways to distinct probes. Backends
+ * that are asked the same at the same place share one.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -42,29 +42,9 @@ static int compare_wants(const void *a, const void *b)
 	return compare_asked(&x->asked, &y->asked);
 }
 
-const struct cfg_vip *pool_vip(const struct cfg *cfg, const struct cfg_pool *pool)
-{
-	const struct cfg_vip *any = NULL, *exact = NULL, *vip;
-	uint8_t protocol = path_protocol(pool->check.kind);
-	size_t i;
-
-	for (i = 0; i < cfg->n_vips; i++) {
-		vip = &cfg->vips[i];
-		if (strcmp(vip->pool, pool->name))
-			continue;
-		any = any ? any : vip;
-		if (!vip_spec_is_exact(&vip->spec))
-			continue;
-		if (vip->spec.protocol == protocol)
-			return vip;
-		exact = exact ? exact : vip;
-	}
-	return exact ? exact : any;
-}
-
 static void want_probe(const struct checks *checks, const struct cfg_pool *pool,
-		       const struct cfg_backend *backend, const struct cfg_vip *vip,
-		       const struct path *path, struct want *want)
+		       const struct cfg_backend *backend, const struct path *path,
+		       struct subject *s, struct want *want)
 {
 	const struct plan_backend *planned = NULL;
 	struct backend_ident ident;
@@ -78,17 +58,15 @@ static void want_probe(const struct checks *checks, const struct cfg_pool *pool,
 			.probe = {
 				.check = pool->check,
 				.addr = planned ? path->vip : backend->addr,
-				.port = pool->check.port ? pool->check.port : vip->spec.port,
+				.port = way_port(&pool->check, &s->way->vip),
 				.backend = backend->addr,
 			},
 			.via = planned ? CHECK_VIA_VIP : CHECK_VIA_DIRECT,
 			.backend = planned ? planned->id : 0,
 		},
 		.protocol = path->protocol,
-		.subject = subject_find(checks, pool->name, backend->name),
+		.subject = s,
 	};
-	if (pool->check.kind == CHECK_ICMP)
-		want->asked.probe.port = 0;
 }
 
 /* What everybody wants, sorted; and where what goes through the tunnel leaves. */
@@ -105,42 +83,56 @@ static void wants_free(struct wants *wants)
 	*wants = (struct wants){ 0 };
 }
 
-static void want_pool(struct checks *checks, const struct cfg *cfg,
-		      const struct cfg_pool *pool, struct wants *wants)
+/* Where none of them is yet. */
+static void want_program(unsigned int ifindex, struct wants *wants)
 {
-	const struct cfg_vip *vip = pool->check.kind ? pool_vip(cfg, pool) : NULL;
-	struct watched_pool *watched = pool_find(checks, pool->name);
-	struct path path;
 	size_t i;
 
-	if (!vip)
-		return;
-	path_choose(checks, cfg, pool, vip, &path);
-	watched->via = path.via;
-	watched->ifindex = path.ifindex;
-	for (i = 0; i < pool->n_backends; i++)
-		want_probe(checks, pool, &pool->backends[i], vip, &path,
-			   &wants->list[wants->n++]);
-	for (i = 0; i < wants->n_ifindexes && path.ifindex; i++)
-		if (wants->ifindexes[i] == path.ifindex)
+	for (i = 0; i < wants->n_ifindexes; i++)
+		if (wants->ifindexes[i] == ifindex)
 			return;
+	wants->ifindexes[wants->n_ifindexes++] = ifindex;
+}
+
+/* Those of whom nothing is known, for want of memory, wait for the next change. */
+static void want_way(struct checks *checks, const struct cfg_pool *pool,
+		     struct watched_way *way, struct wants *wants)
+{
+	struct path path;
+	struct subject *s;
+	size_t i;
+
+	path_choose(checks, way, &path);
+	way->via = path.via;
+	way->ifindex = path.ifindex;
+	for (i = 0; i < pool->n_backends; i++) {
+		s = subject_find(checks, way, pool->backends[i].name);
+		if (s)
+			want_probe(checks, pool, &pool->backends[i], &path, s,
+				   &wants->list[wants->n++]);
+	}
 	if (path.ifindex)
-		wants->ifindexes[wants->n_ifindexes++] = path.ifindex;
+		want_program(path.ifindex, wants);
 }
 
 static int collect_wants(struct checks *checks, const struct cfg *cfg,
 			 struct wants *wants)
 {
+	const struct cfg_pool *pool = NULL;
 	size_t i;
 
 	*wants = (struct wants){
-		.list = calloc(checks->n_checked + 1, sizeof(*wants->list)),
-		.ifindexes = calloc(cfg->n_pools + 1, sizeof(*wants->ifindexes)),
+		.list = calloc(checks->n_subjects + 1, sizeof(*wants->list)),
+		.ifindexes = calloc(checks->n_ways + 1, sizeof(*wants->ifindexes)),
 	};
 	if (!wants->list || !wants->ifindexes)
 		return -ENOMEM;
-	for (i = 0; i < cfg->n_pools; i++)
-		want_pool(checks, cfg, &cfg->pools[i], wants);
+	for (i = 0; i < checks->n_ways; i++) {
+		if (!pool || strcmp(pool->name, checks->ways[i].pool))
+			pool = cfg_find_pool(cfg, checks->ways[i].pool);
+		if (pool && pool->check.kind && checks->ways[i].has_vip)
+			want_way(checks, pool, &checks->ways[i], wants);
+	}
 	if (wants->n)
 		qsort(wants->list, wants->n, sizeof(*wants->list), compare_wants);
 	return 0;
@@ -150,9 +142,9 @@ static void paths_are_open(struct checks *checks)
 {
 	size_t i;
 
-	for (i = 0; i < checks->n_pools; i++)
-		if (checks->pools[i].via == CHECK_VIA_VIP)
-			path_is_open(&checks->pools[i]);
+	for (i = 0; i < checks->n_ways; i++)
+		if (checks->ways[i].via == CHECK_VIA_VIP)
+			path_is_open(&checks->ways[i]);
 }
 
 /* The same with the tunnels' program where it has to be; without it, none goes there. */
@@ -195,8 +187,9 @@ static void asked_free(struct asked *asked)
 }
 
 /*
- * False: no memory. Room for `n` places more than there are asked. The first is
- * nobody's, so that no id is 0.
+ * False: no memory. Room for `n` places more than there are asked, or for all that an
+ * id has room for: then those that retire make room. The first is nobody's, so that no
+ * id is 0.
  */
 static bool grow_places(struct checks *checks, size_t n)
 {
@@ -204,6 +197,8 @@ static bool grow_places(struct checks *checks, size_t n)
 	struct asked **places;
 	uint16_t *uses;
 
+	if (wanted > ASKED_MAX)
+		wanted = ASKED_MAX;
 	if (wanted <= i)
 		return true;
 	places = realloc(checks->places, wanted * sizeof(*places));
@@ -404,7 +399,7 @@ void asked_retry(struct checks *checks)
 
 		if (!asked->muted)
 			continue;
-		if (!mark(checks, asked, path_protocol(asked->probe.check.kind)))
+		if (!mark(checks, asked, way_protocol(asked->probe.check.kind)))
 			return;
 		unmute(checks, asked);
 	}

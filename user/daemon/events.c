@@ -80,6 +80,8 @@ static json_t *event_json(uint64_t seq, const struct event *e)
 		json_object_set_new(object, "backend", text_json(e->backend));
 	if (e->address)
 		json_object_set_new(object, "address", text_json(e->address));
+	if (e->vip)
+		json_object_set_new(object, "vip", text_json(e->vip));
 	if (e->share >= 0)
 		json_object_set_new(object, "share", json_integer(e->share));
 	if (e->why)
@@ -90,16 +92,18 @@ static json_t *event_json(uint64_t seq, const struct event *e)
 static void event_log(const struct event *e)
 {
 	const struct event_words *w = &words[e->kind];
-	char share[24] = "";
+	char share[24] = "", vip[96] = "";
 
+	if (e->vip)
+		snprintf(vip, sizeof(vip), " for vip %s", e->vip);
 	if (e->kind == EVENT_BACKEND_SHARE)
 		snprintf(share, sizeof(share), " %d %% of its slots", e->share);
 	if (e->backend)
-		log_write(w->level, "backend '%s' (%s) of pool '%s' %s%s%s%s", e->backend,
-			  e->address, e->pool, w->said, share, e->why ? ": " : "",
+		log_write(w->level, "backend '%s' (%s) of pool '%s' %s%s%s%s%s", e->backend,
+			  e->address, e->pool, w->said, share, vip, e->why ? ": " : "",
 			  e->why ? e->why : "");
 	else if (e->pool)
-		log_write(w->level, "pool '%s' %s%s%s", e->pool, w->said,
+		log_write(w->level, "pool '%s' %s%s%s%s", e->pool, w->said, vip,
 			  e->why ? ": " : "", e->why ? e->why : "");
 	else
 		log_write(w->level, "%s%s%s", e->why ? e->why : "", e->why ? "; " : "",

@@ -34,6 +34,7 @@ enum event_kind {
 struct event {
 	enum event_kind kind;
 	const char *pool, *backend, *address;
+	const char *vip; /* that it is of, where not of all VIPs of the pool */
 	const char *why;
 	int share; /* percent; -1: not said */
 };

@@ -11,14 +11,14 @@
 #include "checks.h"
 #include "core/cleanup.h"
 #include "dp/flow_maps.h"
-#include "core/quote.h"
 #include "daemon.h"
 #include "drop_reasons.h"
 #include "preview.h"
+#include "show_private.h"
 #include "stats.h"
 #include "verbs.h"
 
-static json_t *integer(uint64_t value)
+json_t *integer(uint64_t value)
 {
 	return json_integer((json_int_t)value);
 }
@@ -38,7 +38,7 @@ json_t *text_json(const char *text)
 	return plain ? json_string(plain) : NULL;
 }
 
-static json_t *string_or_null(const char *text)
+json_t *string_or_null(const char *text)
 {
 	return text && *text ? text_json(text) : json_null();
 }
@@ -66,7 +66,7 @@ static json_t *vip_object(struct daemon *d, const struct cfg_vip *vip)
 	const struct kernel_table *table = &d->kernel.table[planned->table];
 	struct vip_counters c = stats_vip(d, planned->id);
 	char address[VIP_SPEC_TEXT_MAX], digest[17];
-	struct checks_pool_view health;
+	struct checks_vip_view health;
 	json_t *options = cfg_vip_options_json(vip), *object;
 
 	snprintf(digest, sizeof(digest), "%016" PRIx64, table->digest);
@@ -82,7 +82,7 @@ static json_t *vip_object(struct daemon *d, const struct cfg_vip *vip)
 			 integer(c.quic_unknown));
 	json_object_update(object, options);
 	json_decref(options);
-	if (checks_pool(d->checks, pool->name, &health)) {
+	if (checks_vip(d->checks, &vip->spec, &health)) {
 		json_object_set_new(object, "backends_up", integer(health.up));
 		json_object_set_new(object, "panic", json_boolean(health.facts.panic));
 		json_object_set_new(object, "quorum_lost",
@@ -108,161 +108,6 @@ int show_vips(struct daemon *d, json_t *args, json_t **result, struct err *err)
 		if (!only || !vip_spec_compare(&spec, &cfg->vips[i].spec))
 			json_array_append_new(list, vip_object(d, &cfg->vips[i]));
 	*result = json_pack("{s:o}", "vips", list);
-	return 0;
-}
-
-/* What a list of backends needs to know once, and not for each pool. */
-struct backend_list {
-	struct daemon *d;
-	json_t *array;
-	bool slots;       /* reading a whole table for each pool is wanted */
-	uint16_t *tables; /* by pool; 0: no VIP uses it */
-};
-
-static int list_begin(struct daemon *d, bool slots, struct backend_list *list)
-{
-	const struct cfg *cfg = d->plan->cfg;
-	size_t i;
-
-	*list = (struct backend_list){ .d = d, .slots = slots };
-	list->tables = calloc(cfg->n_pools + 1, sizeof(*list->tables));
-	if (!list->tables)
-		return -ENOMEM;
-	for (i = 0; i < cfg->n_vips; i++)
-		list->tables[cfg_find_pool(cfg, cfg->vips[i].pool) - cfg->pools] =
-			plan_find_vip(d->plan, &cfg->vips[i].spec)->table;
-	list->array = json_array();
-	return 0;
-}
-
-/* What is known of the health of one that a pool lists. */
-static json_t *health_json(struct daemon *d, const struct cfg_pool *pool,
-			   const struct cfg_backend *backend)
-{
-	struct checks_view v;
-
-	checks_view(d->checks, pool, backend, &v);
-	return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "effective",
-			 effective_state_name(v.state), "why", v.why, "share", v.share, "health",
-			 string_or_null(v.checked ? health_state_name(v.health->state) : NULL),
-			 "health_s", v.checked ? integer(v.since_ms / 1000) : json_null(),
-			 "health_reason", string_or_null(v.checked ? v.health->reason : NULL),
-			 "penalty", v.checked ? json_real(v.penalty) : json_null(), "via",
-			 string_or_null(v.via), "check_problem", string_or_null(v.problem));
-}
-
-/* Takes `health`, which may be NULL. */
-static void list_append(struct backend_list *list, const char *pool, const char *name,
-			const struct plan_backend *planned, const char *state,
-			uint32_t weight, uint32_t slots, json_t *health)
-{
-	json_t *object;
-	struct daemon *d = list->d;
-	struct backend_counters c = stats_backend(d, planned->id);
-	char address[ADDR_TEXT_MAX], hop[128];
-	const char *problem;
-
-	nexthops_describe(d->nexthops, &planned->ident.addr, hop, sizeof(hop), &problem);
-	object = json_pack(
-		"{s:o, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "pool",
-		string_or_null(pool), "name", name, "address",
-		addr_format(&planned->ident.addr, address), "weight", integer(weight),
-		"encap", encap_name(planned->ident.encap), "state", state, "next_hop",
-		string_or_null(hop), "problem", string_or_null(problem), "slots",
-		integer(slots), "packets", integer(c.packets), "bytes", integer(c.bytes),
-		"new_flows", integer(c.new_flows));
-	if (object && health)
-		json_object_update(object, health);
-	json_decref(health);
-	json_array_append_new(list->array, object);
-}
-
-static void append_pool(struct backend_list *list, const struct cfg_pool *pool)
-{
-	uint16_t table = list->tables[pool - list->d->plan->cfg->pools];
-	_cleanup_free_ uint32_t *slots =
-		list->slots && table ? stats_slots(list->d, table) : NULL;
-	const struct plan_backend *planned;
-	struct backend_ident ident;
-	size_t i;
-
-	for (i = 0; i < pool->n_backends; i++) {
-		const struct cfg_backend *b = &pool->backends[i];
-
-		backend_ident_of(pool, b, &ident);
-		planned = plan_find_backend(list->d->plan, &ident);
-		list_append(list, pool->name, b->name, planned, admin_state_name(b->state),
-			    b->weight, slots ? slots[planned->id] : 0,
-			    health_json(list->d, pool, b));
-	}
-}
-
-static void append_draining(struct backend_list *list)
-{
-	const struct plan *plan = list->d->plan;
-	char name[ADDR_TEXT_MAX];
-	size_t i;
-
-	for (i = 0; i < plan->n_backends; i++)
-		if (plan->backends[i].draining)
-			list_append(list, NULL,
-				    addr_format(&plan->backends[i].ident.addr, name),
-				    &plan->backends[i], "draining", 0, 0, NULL);
-}
-
-/* only NULL: every pool, and the backends that no pool lists any more. */
-static int list_backends(struct daemon *d, const struct cfg_pool *only, bool slots,
-			 json_t **array, struct err *err)
-{
-	const struct cfg *cfg = d->plan->cfg;
-	struct backend_list list;
-	size_t i;
-
-	if (list_begin(d, slots, &list))
-		return err_set(err, -ENOMEM, "out of memory");
-	for (i = 0; i < cfg->n_pools; i++)
-		if (!only || only == &cfg->pools[i])
-			append_pool(&list, &cfg->pools[i]);
-	if (!only)
-		append_draining(&list);
-	free(list.tables);
-	*array = list.array;
-	return 0;
-}
-
-/* A pool by its name, or that of a VIP. */
-static int find_target(const struct cfg *cfg, const char *target,
-		       const struct cfg_pool **out, struct err *err)
-{
-	const struct cfg_vip *vip;
-	struct vip_spec spec;
-
-	*out = cfg_find_pool(cfg, target);
-	if (*out)
-		return 0;
-	if (vip_spec_parse(target, &spec, NULL) == 0) {
-		vip = cfg_find_vip(cfg, &spec);
-		*out = vip ? cfg_find_pool(cfg, vip->pool) : NULL;
-	}
-	if (*out)
-		return 0;
-	return err_set(err, -ENOENT, "no VIP and no pool is called %s", QUOTE(target));
-}
-
-int show_backends(struct daemon *d, json_t *args, json_t **result, struct err *err)
-{
-	const struct cfg_pool *only = NULL;
-	const char *target;
-	json_t *list;
-	int rc = args_string(args, "target", false, &target, err);
-
-	if (!rc && target)
-		rc = find_target(d->plan->cfg, target, &only, err);
-	if (!rc)
-		rc = list_backends(d, only, true, &list, err);
-	if (rc)
-		return rc;
-	*result = json_pack("{s:o}", "backends", list);
 	return 0;
 }
 
@@ -399,7 +244,7 @@ int show_counters(struct daemon *d, json_t *args, json_t **result, struct err *e
 	(void)args;
 	json_decref(none);
 	if (!rc)
-		rc = list_backends(d, NULL, false, &backends, err);
+		rc = show_backend_list(d, NULL, false, &backends, err);
 	if (rc) {
 		json_decref(vips);
 		return rc;
