@@ -9,10 +9,22 @@
 #include "core/fnv.h"
 #include "task.h"
 
+#define COMPLAIN_MS 60000 /* between two complaints of the same kind */
+
 uint32_t checker_random(struct checker *checker, uint32_t limit)
 {
 	checker->random += GOLDEN_GAMMA;
 	return (mix64(checker->random) >> 32) * limit >> 32;
+}
+
+bool checker_complains(struct checker *checker, enum complaint complaint)
+{
+	uint64_t now = uv_hrtime() / 1000000, *last = &checker->complained[complaint];
+
+	if (*last && now - *last < COMPLAIN_MS)
+		return false;
+	*last = now;
+	return true;
 }
 
 void checker_end(struct checker *checker, int status)

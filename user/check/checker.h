@@ -31,6 +31,14 @@ struct task;
 struct http;
 struct pings;
 
+/* What is said once a minute, of each. */
+enum complaint {
+	COMPLAINT_SHORT, /* something is short, and checks are put off */
+	COMPLAINT_LATE,  /* checks begin late */
+	COMPLAINT_TURN,  /* commands wait for long */
+	COMPLAINT__MAX
+};
+
 LIST_HEAD(task_list, task);
 TAILQ_HEAD(task_queue, task);
 
@@ -48,7 +56,7 @@ struct checker {
 	uv_idle_t idle; /* takes them */
 	uv_signal_t sigterm, sigint;
 	uint64_t random;
-	uint64_t complained; /* when it was last said that something is short; monotonic ms */
+	uint64_t complained[COMPLAINT__MAX]; /* when each was last said; monotonic ms */
 	bool allow_exec;
 	int status; /* to exit with */
 };
@@ -64,6 +72,9 @@ void checker_end(struct checker *checker, int status);
 /* A message has come; -EINVAL with a sentence when it makes no sense. */
 int checker_take(struct checker *checker, struct check_message *message,
 		 struct err *err);
+
+/* Whether it is to be said now; counts as said then. */
+bool checker_complains(struct checker *checker, enum complaint complaint);
 
 /* Below `limit`, which is not 0. For the times of runs, no secret. */
 uint32_t checker_random(struct checker *checker, uint32_t limit);

@@ -13,6 +13,7 @@
 
 #include "checker.h"
 #include "core/cleanup.h"
+#include "sys/log.h"
 #include "task.h"
 
 static void next_turn(struct checker *checker);
@@ -271,6 +272,33 @@ static void next_turn(struct checker *checker)
 	}
 }
 
+/* Killed, and not gone: a process that waits for a disk or NFS cannot be. */
+static int count_unkilled(const struct commands *commands)
+{
+	int n = 0;
+
+	for (int i = 0; i < COMMANDS_MAX; i++)
+		n += commands->commands[i].pid && !commands->commands[i].task;
+	return n;
+}
+
+static void on_long_wait(uv_timer_t *timer)
+{
+	const struct task *task = timer->data;
+	char backend[ADDR_TEXT_MAX];
+	int unkilled = count_unkilled(&task->checker->commands);
+	char also[80] = "";
+
+	task_wait(timer->data, on_long_wait);
+	if (!checker_complains(task->checker, COMPLAINT_TURN))
+		return;
+	if (unkilled)
+		snprintf(also, sizeof(also), "; %d of them %s killed and %s not end", unkilled,
+			 unkilled == 1 ? "was" : "were", unkilled == 1 ? "does" : "do");
+	log_warn("the command for backend '%s' waits for its turn for longer than the check's interval: %d commands run, and no more may%s",
+		 addr_format(&task->probe.backend, backend), COMMANDS_MAX, also);
+}
+
 static void exec_start(struct task *task)
 {
 	struct commands *commands = &task->checker->commands;
@@ -289,7 +317,7 @@ static void exec_start(struct task *task)
 	STAILQ_INSERT_TAIL(&commands->turns, &run->turn, others);
 	/* The one before was killed; what cannot be killed counts as its failure. */
 	if (!still_runs(commands, task))
-		task_wait(task);
+		task_wait(task, on_long_wait);
 	next_turn(task->checker);
 }
 

@@ -7,7 +7,6 @@
 
 #include "checker.h"
 #include "core/quote.h"
-#include "reason.h"
 #include "sock.h"
 #include "task.h"
 
@@ -43,7 +42,7 @@ static void receive(struct tcp_run *run)
 	if (n < 0 && errno == EAGAIN)
 		return;
 	if (n < 0)
-		task_fail(run->task, "%s", reason_of_errno(errno));
+		task_fail_there(run->task, "cannot receive", -errno);
 	else if (n == 0)
 		task_fail(run->task, "closed the connection without the answer wanted");
 	else if (memcmp(buffer, expected + run->received, n))
@@ -65,7 +64,7 @@ static void send_rest(struct tcp_run *run)
 	if (n < 0 && errno == EAGAIN)
 		return;
 	if (n < 0) {
-		task_fail(run->task, "%s", reason_of_errno(errno));
+		task_fail_there(run->task, "cannot send", -errno);
 		return;
 	}
 	run->sent += n;
@@ -86,7 +85,7 @@ static void on_ready(struct watch *watch, uint32_t events)
 	if (run->state == CONNECTING) {
 		rc = sock_error(watch->fd);
 		if (rc) {
-			task_fail(run->task, "%s", reason_of_errno(-rc));
+			task_fail_there(run->task, "cannot connect", rc);
 			return;
 		}
 		run->state = SENDING;
@@ -112,7 +111,7 @@ static void tcp_start(struct task *task)
 	}
 	if (rc >= 0 && connect(run->watch.fd, (struct sockaddr *)&address, length) &&
 	    errno != EINPROGRESS) {
-		task_fail(task, "%s", reason_of_errno(errno));
+		task_fail_there(task, "cannot connect", -errno);
 		return;
 	}
 	if (rc >= 0) {

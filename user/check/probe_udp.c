@@ -10,7 +10,6 @@
 
 #include "checker.h"
 #include "core/quote.h"
-#include "reason.h"
 #include "sock.h"
 #include "task.h"
 
@@ -19,14 +18,12 @@ struct udp_run {
 	struct task *task;
 };
 
-static void fail_by_errno(struct task *task, int code)
+static void fail_by_errno(struct task *task, const char *what, int code)
 {
 	if (code == ECONNREFUSED)
 		task_fail(task, "connection refused: nothing listens on the UDP port");
-	else if (code == ENOBUFS)
-		task_fail_here(task, "cannot send", -code);
 	else
-		task_fail(task, "%s", reason_of_errno(code));
+		task_fail_there(task, what, -code);
 }
 
 static void on_ready(struct watch *watch, uint32_t events)
@@ -40,7 +37,7 @@ static void on_ready(struct watch *watch, uint32_t events)
 	if (n < 0 && errno == EAGAIN)
 		return;
 	if (n < 0)
-		fail_by_errno(run->task, errno);
+		fail_by_errno(run->task, "cannot receive", errno);
 	else if (expected && ((size_t)n < strlen(expected) ||
 			      memcmp(buffer, expected, strlen(expected)) != 0))
 		task_fail(run->task, "the answer does not begin with %s", QUOTE(expected));
@@ -76,10 +73,13 @@ static void udp_start(struct task *task)
 		task_fail_here(task, what, rc);
 		return;
 	}
+	/* EAGAIN is what the kernel says here when no local port is free. */
 	if (connect(run->watch.fd, (struct sockaddr *)&address,
-		    sock_address(&task->probe, &address)) ||
-	    send(run->watch.fd, text, strlen(text), MSG_NOSIGNAL) < 0)
-		fail_by_errno(task, errno);
+		    sock_address(&task->probe, &address)))
+		fail_by_errno(task, "cannot connect",
+			      errno == EAGAIN ? EADDRNOTAVAIL : errno);
+	else if (send(run->watch.fd, text, strlen(text), MSG_NOSIGNAL) < 0)
+		fail_by_errno(task, "cannot send", errno);
 }
 
 static void udp_stop(struct task *task)

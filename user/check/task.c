@@ -11,9 +11,9 @@
 #include "sys/log.h"
 
 #define SOON_MS 1000      /* the first run comes within that, and one that was put off */
-#define LATE_MS 100       /* a timer that is later says that this machine is slow */
+#define LATE_MS 100       /* a timer that is later says that this process is */
+#define LATE_TOLD_MS 500  /* and an interval: a run that begins later is worth a word */
 #define STARTS_A_TURN 16
-#define COMPLAIN_MS 60000 /* between two messages of the same kind */
 
 static void run(struct task *task);
 
@@ -91,22 +91,39 @@ static void stop_run(struct task *task)
 	task->prober->stop(task);
 }
 
+/*
+ * When it comes late, an answer may have come in time and not been read yet: the run has
+ * as much time again, once. It is not begun anew, for that would be yet more work for
+ * who is late already.
+ */
 static void on_timeout(uv_timer_t *timer)
 {
 	struct task *task = timer->data;
 
 	if (now_ms() > task->due + LATE_MS && !task->excused) {
-		stop_run(task);
 		task->excused = true;
-		make_due(task);
+		start_timer(task, on_timeout, task->probe.check.timeout);
 		return;
 	}
 	task_fail(task, "%s within %u ms", task->prober->missing(task),
 		  task->probe.check.timeout);
 }
 
+/* Later than an interval: fewer runs than are configured. */
+static void complain_if_late(struct task *task)
+{
+	uint64_t late = now_ms() - task->due;
+
+	if (late <= task->probe.check.interval + LATE_TOLD_MS ||
+	    !checker_complains(task->checker, COMPLAINT_LATE))
+		return;
+	log_warn("a check begins %llu ms late: fairlead-check has too little CPU time for all checks; they run less often than is configured",
+		 (unsigned long long)late);
+}
+
 static void run(struct task *task)
 {
+	complain_if_late(task);
 	task->state = TASK_RUNS;
 	task_go_on(task);
 	task->prober->start(task);
@@ -118,9 +135,9 @@ void task_go_on(struct task *task)
 	start_timer(task, on_timeout, task->probe.check.timeout);
 }
 
-void task_wait(struct task *task)
+void task_wait(struct task *task, void (*long_since)(uv_timer_t *timer))
 {
-	uv_timer_stop(&task->timer);
+	start_timer(task, long_since, task->probe.check.interval);
 }
 
 struct task *task_new(struct checker *checker, struct probe *probe)
@@ -245,29 +262,55 @@ void task_fail(struct task *task, const char *format, ...)
 
 static void put_off(struct task *task, const char *what, int code)
 {
-	struct checker *checker = task->checker;
-	uint64_t now = now_ms();
-
-	if (!checker->complained || now - checker->complained > COMPLAIN_MS) {
+	if (checker_complains(task->checker, COMPLAINT_SHORT))
 		log_warn("%s: %s; putting off checks", what, reason_of_errno(-code));
-		checker->complained = now;
-	}
 	stop_run(task);
-	start_timer(task, on_turn, 1 + checker_random(checker, SOON_MS));
+	task->excused = false;
+	start_timer(task, on_turn, 1 + checker_random(task->checker, SOON_MS));
 }
 
-void task_fail_here(struct task *task, const char *what, int code)
+bool task_is_shortage(int code)
 {
-	switch (-code) {
+	switch (code) {
 	case EMFILE:
 	case ENFILE:
 	case ENOBUFS:
 	case ENOMEM:
-	case EAGAIN: /* of fork() */
-		put_off(task, what, code);
-		break;
+	case ENOSPC:        /* of epoll_ctl(): max_user_watches */
+	case EAGAIN:        /* of fork(), and of send() */
+	case EADDRNOTAVAIL: /* of connect(): local ports */
+		return true;
 	default:
-		task_fail(task, "%s: %s", what, reason_of_errno(-code));
-		break;
+		return false;
 	}
+}
+
+void task_fail_here(struct task *task, const char *what, int code)
+{
+	if (task_is_shortage(-code))
+		put_off(task, what, code);
+	else
+		task_fail(task, "%s: %s", what, reason_of_errno(-code));
+}
+
+void task_fail_there(struct task *task, const char *what, int code)
+{
+	if (task_is_shortage(-code))
+		put_off(task, what, code);
+	else
+		task_fail(task, "%s", reason_of_errno(-code));
+}
+
+static void on_failed_here(uv_timer_t *timer)
+{
+	struct task *task = timer->data;
+
+	task_fail_here(task, task->failed_what, task->failed);
+}
+
+void task_fail_here_soon(struct task *task, const char *what, int code)
+{
+	task->failed_what = what;
+	task->failed = code;
+	uv_timer_start(&task->timer, on_failed_here, 0, 0);
 }

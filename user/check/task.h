@@ -48,6 +48,8 @@ struct task {
 	struct probe probe;
 	const struct prober *prober;
 	struct channel_slot untold; /* its newest result, while fairleadd does not read */
+	int failed; /* of task_fail_here_soon(), as is the next */
+	const char *failed_what;
 	uv_timer_t timer; /* until the next run, or until the run must be over */
 	uint64_t due;     /* of the timer; monotonic ms, as is the next */
 	uint64_t began;   /* of the run */
@@ -73,11 +75,23 @@ void task_fail(struct task *task, const char *format, ...)
 /* As above; id, ms and what is not printable in the reason are set here. */
 void task_finish(struct task *task, struct probe_result *result);
 
-/* The code is -errno of something that failed here, and `what` says what did. */
+/* Of an errno: this host has too little of something. It says nothing of the backend. */
+bool task_is_shortage(int code);
+/*
+ * The code is -errno of something that failed here, and `what` says what did. When
+ * something of this host is short, the run is put off instead: no result is told.
+ */
 void task_fail_here(struct task *task, const char *what, int code);
+/* The same where the code is mostly of the other side or the way to it, as of connect(). */
+void task_fail_there(struct task *task, const char *what, int code);
+/* task_fail_here() when the loop next turns. `what` stays where it is until then. */
+void task_fail_here_soon(struct task *task, const char *what, int code);
 
-/* The run waits for its turn: its time has not begun. */
-void task_wait(struct task *task);
+/*
+ * The run waits for its turn: its time has not begun. long_since() is called once when
+ * it has waited for an interval.
+ */
+void task_wait(struct task *task, void (*long_since)(uv_timer_t *timer));
 /* Its turn has come: its time begins. */
 void task_go_on(struct task *task);
 
