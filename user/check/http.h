@@ -21,10 +21,12 @@
 
 struct checker;
 struct task;
+struct http_multi;
 
 struct http_run {
 	struct task *task;
 	CURL *easy;
+	struct http_multi *multi; /* that runs it; NULL: not begun */
 	int fd; /* of libcurl's connection, once it has one; -1 */
 	struct curl_slist *headers, *connect_to;
 	char error[CURL_ERROR_SIZE];
@@ -40,9 +42,13 @@ struct http_run {
 /* NULL: no memory. Handles are used again, and have no option set. */
 CURL *http_handle(struct checker *checker);
 void http_handle_done(struct checker *checker, CURL *easy);
-/* The run is its CURLOPT_PRIVATE. http_ended() is called when it is over. */
-int http_begin(struct checker *checker, CURL *easy);
-void http_cancel(struct checker *checker, CURL *easy);
+/*
+ * The run is its CURLOPT_PRIVATE. http_ended() is called when it is over. ca_file: where
+ * its authorities are, or NULL; runs that have the same read it once a minute.
+ */
+int http_begin(struct http_run *run, const char *ca_file);
+/* Also of one that did not begin. */
+void http_cancel(struct http_run *run);
 
 /* In probe_http.c. */
 void http_ended(struct http_run *run, CURLcode code);

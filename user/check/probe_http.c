@@ -202,16 +202,30 @@ static void set_callbacks(struct http_run *run)
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, run);
 }
 
+/*
+ * NULL: none, or no file: those of the system may be a directory only, of which libcurl
+ * reads what it needs.
+ */
+static const char *ca_file_of(const struct check *check)
+{
+	if (check->kind != CHECK_HTTPS || !check->tls_verify)
+		return NULL;
+	return check->ca_file ? check->ca_file : curl_version_info(CURLVERSION_NOW)->cainfo;
+}
+
 static void set_tls(CURL *easy, const struct check *check)
 {
+	const char *ca_file = ca_file_of(check);
+
 	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, check->tls_verify ? 1L : 0L);
 	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, check->tls_verify ? 2L : 0L);
 	/*
-	 * Only that one, not the system's besides, which libcurl would read for each
-	 * connection, also when nothing is verified: some 20 ms.
+	 * Only that one, and no directory besides: with one, libcurl would read the file
+	 * for each connection, also when nothing is verified, and that takes 20 ms and
+	 * more.
 	 */
-	if (check->ca_file || !check->tls_verify) {
-		curl_easy_setopt(easy, CURLOPT_CAINFO, check->ca_file);
+	if (ca_file || !check->tls_verify) {
+		curl_easy_setopt(easy, CURLOPT_CAINFO, ca_file);
 		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
 	}
 	if (check->cert_file)
@@ -257,7 +271,7 @@ static int begin(struct task *task)
 	if (!run->easy)
 		return -ENOMEM;
 	rc = set_up(run);
-	return rc ? rc : http_begin(task->checker, run->easy);
+	return rc ? rc : http_begin(run, ca_file_of(&task->probe.check));
 }
 
 static void http_start(struct task *task)
@@ -276,7 +290,7 @@ static void http_stop(struct task *task)
 	if (!run)
 		return;
 	if (run->easy) {
-		http_cancel(task->checker, run->easy);
+		http_cancel(run);
 		http_handle_done(task->checker, run->easy);
 	}
 	curl_slist_free_all(run->headers);
@@ -293,6 +307,21 @@ static bool is_connected(const struct http_run *run)
 	return connected > 0;
 }
 
+/* What connect(), send() or recv() of libcurl has said; 0: nothing. */
+static int os_errno(const struct http_run *run)
+{
+	long code = 0;
+
+	curl_easy_getinfo(run->easy, CURLINFO_OS_ERRNO, &code);
+	return code;
+}
+
+static bool is_of_socket(CURLcode code)
+{
+	return code == CURLE_COULDNT_CONNECT || code == CURLE_SEND_ERROR ||
+	       code == CURLE_RECV_ERROR;
+}
+
 void http_ended(struct http_run *run, CURLcode code)
 {
 	struct probe_result result = { .weight = -1 };
@@ -303,6 +332,10 @@ void http_ended(struct http_run *run, CURLcode code)
 	}
 	if (run->here) {
 		task_fail_here(run->task, run->what, run->here);
+		return;
+	}
+	if (is_of_socket(code) && task_is_shortage(os_errno(run))) {
+		task_fail_here(run->task, "cannot connect", -os_errno(run));
 		return;
 	}
 	if (code == CURLE_OK || (code == CURLE_WRITE_ERROR && run->enough))

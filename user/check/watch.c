@@ -5,15 +5,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Those that are removed by one that was called before them are NULL by then. */
+/*
+ * Those that are removed by one that was called before them are NULL by then. What is
+ * left when the time is over is ready still, and comes behind the others next time.
+ */
 static void on_ready(uv_poll_t *poll, int status, int events)
 {
 	struct watches *watches = poll->data;
+	uint64_t end = uv_hrtime() + WATCH_TURN_MS * 1000000ULL;
 
 	(void)status;
 	(void)events;
 	watches->n_batch = epoll_wait(watches->epoll_fd, watches->batch, WATCH_BATCH, 0);
-	for (int i = 0; i < watches->n_batch; i++) {
+	for (int i = 0; i < watches->n_batch && uv_hrtime() < end; i++) {
 		struct watch *watch = watches->batch[i].data.ptr;
 
 		if (watch)

@@ -16,6 +16,7 @@
 #include "core/err.h"
 
 #define WATCH_BATCH 128 /* more than runs begin in a turn of the loop */
+#define WATCH_TURN_MS 20 /* others have their turn then: handshakes of TLS take long */
 
 struct watch {
 	int fd; /* -1: not watched */
