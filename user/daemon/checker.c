@@ -2,15 +2,20 @@
 #include "checker.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/cleanup.h"
 #include "sys/log.h"
+#include "sys/strays.h"
 
 #define PROGRAM "fairlead-check"
 #define RESTART_MS_MIN 100
@@ -20,6 +25,11 @@
 /* Without an answer: it hangs, and no machine is that slow. */
 #define PINGS_UNANSWERED_MAX 10
 /* It does not read what it is told. */
+/* It ends when its channel does, and kills what it has started; then it is killed. */
+#define END_MS 2000
+/* What it has left behind is killed, again and again, since it may go on forking. */
+#define SWEEP_MS 20
+#define SWEEPS_MAX 250
 #define BACKLOG_MAX (64 * 1024 * 1024)
 
 struct checker {
@@ -30,7 +40,8 @@ struct checker {
 	bool wanted, exec, closing;
 	char user[33];
 
-	/* Of the process that runs. */
+	/* All that are not freed yet, and of them the one that is to run. */
+	LIST_HEAD(, child) children;
 	struct child *child;
 	uint64_t restarts, started_ms;
 	unsigned int restart_ms;
@@ -40,13 +51,20 @@ struct checker {
 	unsigned int unanswered;
 };
 
-/* One process and the pipe to it. It outlives its place in `checker` until both closed. */
+/*
+ * One process and the pipe to it. It outlives its place in `checker` until all is closed:
+ * it has time to end well, and then its strays are killed.
+ */
 struct child {
+	LIST_ENTRY(child) others;
 	struct checker *checker; /* NULL: no longer its child */
+	struct strays strays;
+	unsigned int sweeps;
+	uv_timer_t timer; /* once it was left: it must be over, or the next sweep */
 	uv_process_t process;
 	uv_pipe_t pipe, log; /* log: its stderr */
-	bool exited;
-	unsigned int open; /* of its three handles */
+	bool exited, listed;
+	unsigned int open; /* of its four handles */
 	char *in;
 	size_t in_length;
 	char said[512];
@@ -117,25 +135,93 @@ static void child_handle_closed(uv_handle_t *handle)
 
 	if (--child->open)
 		return;
+	if (child->listed)
+		LIST_REMOVE(child, others);
 	free(child->in);
 	free(child);
 }
 
-/* Let go of it; it is killed unless it has ended. */
+static void handle_close(uv_handle_t *handle)
+{
+	if (!uv_is_closing(handle))
+		uv_close(handle, child_handle_closed);
+}
+
+static bool child_is(const void *context, pid_t pid)
+{
+	const struct checker *c = context;
+	const struct child *child;
+
+	LIST_FOREACH(child, &c->children, others)
+		if (!child->exited && uv_process_get_pid(&child->process) == pid)
+			return true;
+	return false;
+}
+
+/* It has ended. */
+static void child_sweep(uv_timer_t *timer)
+{
+	struct child *child = timer->data;
+	size_t left = strays_kill(&child->strays);
+
+	if (left && child->sweeps++ < SWEEPS_MAX) {
+		uv_timer_start(timer, child_sweep, SWEEP_MS, 0);
+		return;
+	}
+	if (left)
+		log_warn("%zu processes that commands of checks have left behind were killed and do not end",
+			 left);
+	handle_close((uv_handle_t *)timer);
+}
+
+static void child_overdue(uv_timer_t *timer)
+{
+	struct child *child = timer->data;
+
+	uv_process_kill(&child->process, SIGKILL);
+}
+
+/* Let go of it: it ends with its channel, or is killed. */
 static void child_leave(struct child *child)
 {
-	bool closing = child->checker->closing;
-
 	child->checker = NULL;
+	handle_close((uv_handle_t *)&child->pipe);
+	handle_close((uv_handle_t *)&child->log);
 	if (!child->exited)
-		uv_process_kill(&child->process, SIGKILL);
-	if (!uv_is_closing((uv_handle_t *)&child->pipe)) {
-		uv_close((uv_handle_t *)&child->pipe, child_handle_closed);
-		uv_close((uv_handle_t *)&child->log, child_handle_closed);
+		uv_timer_start(&child->timer, child_overdue, END_MS, 0);
+	else
+		child_sweep(&child->timer);
+	/* Else it is closed when it has been waited for. */
+	if (child->exited && child->process.loop)
+		handle_close((uv_handle_t *)&child->process);
+}
+
+/* False: it has not ended within that time. */
+static bool ends_within(pid_t pid, int ms)
+{
+	_cleanup_close_ int fd = pidfd_open(pid, 0);
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	return fd < 0 || poll(&poll_fd, 1, ms) > 0;
+}
+
+/* The loop turns no more: its end is waited for here, and that of what it leaves. */
+static void child_end(struct child *child)
+{
+	pid_t pid = child->exited ? 0 : uv_process_get_pid(&child->process);
+
+	if (pid && !ends_within(pid, END_MS)) {
+		kill(pid, SIGKILL);
+		ends_within(pid, END_MS);
 	}
-	/* Else it is closed when it has been waited for, unless nobody waits. */
-	if ((child->exited || closing) && child->process.loop && !uv_is_closing((uv_handle_t *)&child->process))
-		uv_close((uv_handle_t *)&child->process, child_handle_closed);
+	if (pid)
+		waitpid(pid, NULL, WNOHANG);
+	child->exited = true;
+	while (strays_kill(&child->strays) && child->sweeps++ < SWEEPS_MAX)
+		poll(NULL, 0, SWEEP_MS);
+	if (child->process.loop)
+		handle_close((uv_handle_t *)&child->process);
+	handle_close((uv_handle_t *)&child->timer);
 }
 
 /* The next start waits longer each time, unless this one had gone well. */
@@ -161,7 +247,8 @@ static void child_exited(uv_process_t *process, int64_t status, int signal)
 
 	child->exited = true;
 	if (!child->checker) {
-		uv_close((uv_handle_t *)process, child_handle_closed);
+		handle_close((uv_handle_t *)process);
+		child_sweep(&child->timer);
 		return;
 	}
 	child_hear_out(child);
@@ -304,8 +391,15 @@ static int child_start(struct checker *c, struct child *child, struct err *err)
 		return err_set(err, rc, "cannot open a socket pair: %s", uv_strerror(rc));
 	uv_pipe_init(c->loop, &child->pipe, 0);
 	uv_pipe_init(c->loop, &child->log, 0);
-	child->pipe.data = child->log.data = child;
-	child->open = 2;
+	uv_timer_init(c->loop, &child->timer);
+	child->pipe.data = child->log.data = child->timer.data = child;
+	child->open = 3;
+	child->strays = (struct strays){ .uid = strays_uid(c->user),
+					 .since = strays_now(),
+					 .is_ours = child_is,
+					 .context = c };
+	LIST_INSERT_HEAD(&c->children, child, others);
+	child->listed = true;
 	rc = uv_pipe_open(&child->pipe, fds[0]);
 	if (rc) {
 		close(fds[0]);
@@ -395,6 +489,7 @@ static void checker_ping(struct checker *c)
 
 	if (++c->unanswered > PINGS_UNANSWERED_MAX ||
 	    uv_stream_get_write_queue_size((uv_stream_t *)&c->child->pipe) > BACKLOG_MAX) {
+		uv_process_kill(&c->child->process, SIGKILL);
 		checker_lost(c, PROGRAM " hangs: it does not answer");
 		return;
 	}
@@ -422,8 +517,10 @@ int checker_new(uv_loop_t *loop, const struct checker_events *events, void *cont
 		return err_set(err, -ENOMEM, "out of memory");
 	*c = (struct checker){ .loop = loop, .events = events, .context = context,
 			       .restart_ms = RESTART_MS_MIN };
+	LIST_INIT(&c->children);
 	uv_timer_init(loop, &c->timer);
 	c->timer.data = c;
+	strays_adopt();
 	*out = c;
 	return 0;
 }
@@ -435,11 +532,18 @@ static void checker_freed(uv_handle_t *handle)
 
 void checker_close(struct checker *c)
 {
+	struct child *child;
+
 	if (!c)
 		return;
 	c->closing = true;
 	if (c->child)
 		child_leave(TAKE_PTR(c->child));
+	while ((child = LIST_FIRST(&c->children))) {
+		LIST_REMOVE(child, others);
+		child->listed = false;
+		child_end(child);
+	}
 	uv_close((uv_handle_t *)&c->timer, checker_freed);
 }
 

@@ -29,7 +29,10 @@ struct checker_events {
 /* Starts nothing yet. The events and the context must outlive it. -ENOMEM. */
 int checker_new(uv_loop_t *loop, const struct checker_events *events, void *context,
 		struct checker **out, struct err *err);
-/* The process ends; the rest is freed once the loop has turned. NULL is fine. */
+/*
+ * The process ends, and so does all that its commands have started; that is waited for,
+ * for some seconds at most. The rest is freed once the loop has turned. NULL is fine.
+ */
 void checker_close(struct checker *checker);
 
 /*
