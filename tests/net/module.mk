@@ -13,7 +13,8 @@ $(O)/tests/net/probes: $(O)/tests/net/probes.o $(O)/libfairlead.a
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LDLIBS) -o $@
 
 # For LD_PRELOAD.
-NET_PRELOADS := $(addprefix $(O)/tests/net/,failing_self_test.so failing_marks.so late_link_update.so)
+NET_PRELOADS := $(addprefix $(O)/tests/net/,failing_self_test.so failing_marks.so \
+	failing_watches.so late_link_update.so)
 ROOT_TESTS += $(NET_PRELOADS)
 
 $(NET_PRELOADS): $(O)/%.so: %.c
