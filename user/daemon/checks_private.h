@@ -133,6 +133,7 @@ struct checks {
 	uint64_t results, state_changes;
 	uint64_t saved; /* when the file was written */
 	uint64_t save_took; /* ms */
+	bool save_failed; /* and that is told */
 	bool stale;   /* the tables have yet to follow */
 	bool unsaved; /* the file has */
 };
