@@ -137,6 +137,12 @@ static void penalise(struct health *h, const struct health_params *params)
 		h->damped = true;
 }
 
+/* A result, or the want of one, says what the state says. */
+static void confirm(struct health *h, const char *reason)
+{
+	snprintf(h->cause, sizeof(h->cause), "%.*s", PROBE_REASON_MAX - 1, reason);
+}
+
 static void turn(struct health *h, enum health_state state, uint64_t now)
 {
 	h->state = state;
@@ -155,6 +161,7 @@ static void initial_time_out(struct health *h, const struct health_params *param
 	if (!h->checked)
 		snprintf(h->reason, sizeof(h->reason), "no result within %u ms",
 			 params->initial_timeout);
+	confirm(h, h->reason);
 }
 
 /* All that time does by itself. No time of *h is after now when it returns. */
@@ -244,6 +251,8 @@ unsigned int health_result(struct health *h, const struct health_params *params,
 	if (turns || !result->ok || result->agent_unclear || was_unclear)
 		snprintf(h->reason, sizeof(h->reason), "%.*s", PROBE_REASON_MAX - 1,
 			 result->reason);
+	if (h->state == (result->ok ? HEALTH_UP : HEALTH_DOWN))
+		confirm(h, result->reason);
 	h->checked = stamp(now);
 	return compare(before, look(h, params));
 }

@@ -76,6 +76,8 @@ struct health {
 	uint32_t row;         /* results in a row that say otherwise than state */
 	/* Of the last change, the last failure, or the last answer that made no sense. */
 	char reason[PROBE_REASON_MAX];
+	/* Of the last result that says what the state says: why it is so. */
+	char cause[PROBE_REASON_MAX];
 	uint64_t checked;     /* when the last result came; 0: never */
 	/* Flap damping. */
 	double penalty;       /* at `penalised` */

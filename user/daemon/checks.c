@@ -154,9 +154,9 @@ static void tell(struct checks *checks, const struct subject *s, enum event_kind
 /* What made it so: the operator's word, or what the check has found. */
 static const char *told_reason(const struct subject *s, const char *why)
 {
-	if (strcmp(why, "check") || !s->health.reason[0])
+	if (strcmp(why, "check") || !s->health.cause[0])
 		return why;
-	return s->health.reason;
+	return s->health.cause;
 }
 
 static void consider(struct checks *checks, struct subject *s)
@@ -210,7 +210,7 @@ static void subject_changed(struct checks *checks, struct subject *s,
 {
 	if (changes & HEALTH_CHANGED_DAMPED)
 		tell(checks, s, s->health.damped ? EVENT_BACKEND_DAMPED : EVENT_BACKEND_CALM,
-		     s->health.reason);
+		     s->health.cause);
 	if (!changes)
 		return;
 	checks->unsaved = true;

@@ -27,6 +27,7 @@ void subject_inherit(struct subject *s, const struct subject *old)
 	/* It has served without being checked, so it takes failures to stop it. */
 	s->health.state = HEALTH_UP;
 	snprintf(s->health.reason, sizeof(s->health.reason), "not checked before");
+	memcpy(s->health.cause, s->health.reason, sizeof(s->health.cause));
 }
 
 static void init_way(struct watched_way *watched, const struct cfg_pool *pool,

@@ -45,11 +45,12 @@ static json_t *subject_json(const struct subject *s)
 	const struct health *h = &s->health;
 	char address[ADDR_TEXT_MAX], vip[VIP_SPEC_TEXT_MAX];
 
-	return json_pack("{s:o, s:s*, s:o, s:s, s:I, s:I, s:o, s:f, s:I, s:b, s:I, s:I, s:I, s:f, s:I, s:b}",
+	return json_pack("{s:o, s:s*, s:o, s:s, s:I, s:I, s:o, s:o, s:f, s:I, s:b, s:I, s:I, s:I, s:f, s:I, s:b}",
 			 "pool", text_json(s->way->pool), "vip", way_name(s->way, vip), "backend", text_json(s->name),
 			 "address", addr_format(&s->addr, address), "state", (json_int_t)h->state, "since",
-			 (json_int_t)h->since, "reason", text_json(h->reason), "penalty",
-			 h->penalty, "penalised", (json_int_t)h->penalised, "damped",
+			 (json_int_t)h->since, "reason", text_json(h->reason), "cause",
+			 text_json(h->cause), "penalty", h->penalty, "penalised",
+			 (json_int_t)h->penalised, "damped",
 			 h->damped, "climbs", (json_int_t)h->climbs, "climb",
 			 (json_int_t)h->climb, "agent", (json_int_t)h->agent,
 			 "agent_weight", h->agent_weight, "agent_share",
@@ -141,13 +142,14 @@ static bool in_range(json_int_t value, json_int_t least, json_int_t most)
 static bool parse_health(json_t *object, struct health *h)
 {
 	json_int_t state, since, penalised, climbs, climb, agent, share;
-	const char *reason;
+	const char *reason, *cause = NULL;
 	int damped, unclear = 0;
 
 	*h = (struct health){ 0 };
-	if (json_unpack(object, "{s:I, s:I, s:s, s:F, s:I, s:b, s:I, s:I, s:I, s:F, s:I, s?b}",
-			"state", &state, "since", &since, "reason", &reason, "penalty",
-			&h->penalty, "penalised", &penalised, "damped", &damped, "climbs",
+	if (json_unpack(object, "{s:I, s:I, s:s, s?s, s:F, s:I, s:b, s:I, s:I, s:I, s:F, s:I, s?b}",
+			"state", &state, "since", &since, "reason", &reason, "cause", &cause,
+			"penalty", &h->penalty, "penalised", &penalised, "damped",
+			&damped, "climbs",
 			&climbs, "climb", &climb, "agent", &agent, "agent_weight",
 			&h->agent_weight, "agent_share", &share, "agent_unclear",
 			&unclear) ||
@@ -169,6 +171,8 @@ static bool parse_health(json_t *object, struct health *h)
 	h->agent_unclear = unclear;
 	snprintf(h->reason, sizeof(h->reason), "%s", reason);
 	text_clean(h->reason);
+	snprintf(h->cause, sizeof(h->cause), "%s", cause ? cause : reason);
+	text_clean(h->cause);
 	return true;
 }
 
