@@ -15,6 +15,7 @@ void subject_inherit(struct subject *s, const struct subject *old)
 	s->fresh = false;
 	s->told = old->told;
 	s->told_share = old->told_share;
+	s->told_admin = old->told_admin;
 	s->unasked = old->unasked;
 	s->unclear_told = old->unclear_told;
 	if (!s->checked || addr_compare(&s->addr, &old->addr))

@@ -41,6 +41,7 @@ struct subject {
 	/* What was told of it last. */
 	enum effective_state told;
 	uint8_t told_share;
+	enum admin_state told_admin;
 };
 
 /* A way to the backends of a pool (core/way.h), and where its subjects are. */
