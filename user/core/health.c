@@ -76,6 +76,14 @@ static void climb_end(struct health *h)
 	h->climb = HEALTH_SHARE_FULL;
 }
 
+bool health_end_climb(struct health *h)
+{
+	bool climbed = h->climbs;
+
+	climb_end(h);
+	return climbed;
+}
+
 static uint32_t climb_interval(const struct health_params *params)
 {
 	uint32_t steps = HEALTH_SHARE_FULL / HEALTH_CLIMB_STEP - 1;

@@ -109,7 +109,8 @@ enum health_change {
 };
 
 /*
- * A result has come. Others of the pool serve: `others`, without which no slow start.
+ * A result has come. Others of the pool serve, and it does not: `others`, without which
+ * no slow start.
  * An agent's state and weight stay what they were when a check fails and says none;
  * one that succeeds and says none takes them back.
  */
@@ -124,6 +125,12 @@ unsigned int health_tick(struct health *h, const struct health_params *params,
  */
 uint64_t health_next(const struct health *h, const struct health_params *params,
 		     uint64_t now);
+
+/*
+ * All of its pool serve, and so does it, with all of its slots: it need not climb to
+ * them when it is up. True: it climbed.
+ */
+bool health_end_climb(struct health *h);
 
 /*
  * Percent of its slots that it serves while it is up, as of the last result or tick;
@@ -168,19 +175,21 @@ struct pool_policy {
 	uint8_t panic_threshold; /* percent of weight up, below which all serve; 0: never */
 	uint32_t quorum;         /* weight that must be up; 0: none */
 	uint32_t quorum_hysteresis; /* more than quorum by this, to be regained */
+	bool all_when_none;         /* with none up all serve; else nobody does */
 };
 
 struct pool_facts {
 	uint64_t weight, weight_up; /* that the operator wants; of these, effectively up */
 	bool panic;
 	bool quorum; /* regained or not lost */
+	bool all_serve; /* that the operator wants, with all of their slots */
 };
 
 /*
  * `had`: it had quorum before. Hysteresis is for coming back only, and asks for no
  * more than all of the weight: a pool that is all up is never without its quorum for
  * the sake of hysteresis. Panic is said of a pool with none up, too; what becomes of
- * that one is all_down's to say.
+ * that one is all_when_none's to say.
  */
 void pool_judge(const struct pool_policy *policy, uint64_t weight, uint64_t weight_up,
 		bool had, struct pool_facts *out);

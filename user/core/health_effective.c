@@ -97,10 +97,13 @@ static uint64_t regain_weight(const struct pool_policy *policy, uint64_t weight)
 void pool_judge(const struct pool_policy *policy, uint64_t weight, uint64_t weight_up,
 		bool had, struct pool_facts *out)
 {
+	bool panic = weight_up * 100 < weight * policy->panic_threshold;
+
 	*out = (struct pool_facts){
 		.weight = weight,
 		.weight_up = weight_up,
-		.panic = weight_up * 100 < weight * policy->panic_threshold,
+		.panic = panic,
+		.all_serve = weight_up ? panic : policy->all_when_none,
 		.quorum = weight_up >= (had ? policy->quorum :
 					      regain_weight(policy, weight)),
 	};

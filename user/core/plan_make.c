@@ -141,13 +141,14 @@ static enum backend_use use_when(const struct plan_backend_health *health,
  */
 static bool counts_on_all(const struct cfg_pool *pool, uint64_t weight, uint64_t up)
 {
-	const struct pool_policy policy = { .panic_threshold = pool->panic_threshold };
+	const struct pool_policy policy = {
+		.panic_threshold = pool->panic_threshold,
+		.all_when_none = pool->all_down != ALL_DOWN_DROP,
+	};
 	struct pool_facts facts;
 
-	if (!up)
-		return pool->all_down != ALL_DOWN_DROP;
 	pool_judge(&policy, weight, up, true, &facts);
-	return facts.panic;
+	return facts.all_serve;
 }
 
 /* A flow does not say by which way it came to a backend: the kindest word counts. */

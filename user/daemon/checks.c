@@ -119,10 +119,10 @@ void checks_ask(void *context, const struct cfg_pool *pool, const struct way *wa
 	};
 }
 
-/* Does somebody else of its pool serve, by the same way? */
+/* Does somebody else of its pool serve, by the same way, and it does not? */
 static bool others_serve(const struct subject *s)
 {
-	return s->way->up > (s->told == EFFECTIVE_UP);
+	return s->way->up > (s->told == EFFECTIVE_UP) && !s->way->facts.all_serve;
 }
 
 static void on_settle(uv_timer_t *timer);
@@ -248,6 +248,11 @@ static void subject_changed(struct checks *checks, struct subject *s,
 		s->way->changed = true;
 		settle_soon(checks);
 	}
+}
+
+void subject_reconsider(struct checks *checks, struct subject *s)
+{
+	consider(checks, s);
 }
 
 void checks_reconsider(struct checks *checks)
@@ -395,7 +400,8 @@ static void take_result(struct checks *checks, struct subject *s,
 			const struct probe_result *result)
 {
 	enum health_state was = s->health.state;
-	bool others = was == HEALTH_DOWN && others_serve(s);
+	bool others = (was == HEALTH_DOWN || s->health.agent == AGENT_DOWN) &&
+		      others_serve(s);
 	unsigned int changes;
 
 	tell_unclear(s, result);

@@ -156,6 +156,9 @@ enum effective_state subject_judge(const struct checks *checks, const struct sub
 /* Percent of its slots, while it is up. */
 uint8_t subject_share(const struct subject *s);
 
+/* Its share is another: it is told, and tables follow. */
+void subject_reconsider(struct checks *checks, struct subject *s);
+
 /* What was known of it goes on, also under another check: nothing fell meanwhile. */
 void subject_inherit(struct subject *s, const struct subject *old);
 

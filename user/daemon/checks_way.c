@@ -110,6 +110,19 @@ static void judge_way(const struct checks *checks, const struct watched_way *way
 	pool_judge(&way->policy, weight, up, had_quorum, out);
 }
 
+/* They serve all of their slots now, and go on with these when they alone have to. */
+static void end_climbs(struct checks *checks, const struct watched_way *way)
+{
+	size_t i;
+
+	for (i = 0; i < way->n; i++) {
+		struct subject *s = &checks->subjects[way->first + i];
+
+		if (health_end_climb(&s->health))
+			subject_reconsider(checks, s);
+	}
+}
+
 /* What becomes of new connections when so few are up. */
 static const char *what_panic_does(const struct watched_way *way)
 {
@@ -139,6 +152,8 @@ void way_settle(struct checks *checks, struct watched_way *way)
 	if (!way->judged)
 		before = (struct pool_facts){ .quorum = true };
 	judge_way(checks, way, before.quorum, &way->facts);
+	if (way->facts.all_serve)
+		end_climbs(checks, way);
 	way->judged = way->judged || is_known(checks, way);
 	if (!way->judged)
 		return;
