@@ -28,16 +28,23 @@ void health_init(struct health *h, uint64_t now)
 	};
 }
 
+void health_presume(struct health *h)
+{
+	h->presumed = h->state == HEALTH_UNKNOWN && !h->checked;
+}
+
 /* What a caller is told of when it changes. */
 struct sight {
 	enum health_state state;
-	bool damped;
+	bool presumed, damped;
 	uint8_t agent, share;
 };
 
 static struct sight look(const struct health *h, const struct health_params *params)
 {
-	return (struct sight){ h->state, h->damped, h->agent, health_share(h, params) };
+	return (struct sight){
+		h->state, h->presumed, h->damped, h->agent, health_share(h, params)
+	};
 }
 
 static unsigned int compare(struct sight before, struct sight after)
@@ -52,6 +59,8 @@ static unsigned int compare(struct sight before, struct sight after)
 		changes |= HEALTH_CHANGED_SHARE;
 	if (before.agent != after.agent)
 		changes |= HEALTH_CHANGED_AGENT;
+	if (before.presumed != after.presumed)
+		changes |= HEALTH_CHANGED_PRESUMED;
 	return changes;
 }
 
@@ -156,6 +165,7 @@ static void turn(struct health *h, enum health_state state, uint64_t now)
 	h->state = state;
 	h->since = now;
 	h->row = 0;
+	h->presumed = false;
 }
 
 static void initial_time_out(struct health *h, const struct health_params *params,
@@ -252,6 +262,7 @@ unsigned int health_result(struct health *h, const struct health_params *params,
 	bool turns, was_unclear = h->agent_unclear;
 
 	pass_time(h, params, now);
+	h->presumed = false;
 	hear_agent(h, params, result, others, now);
 	turns = ends_row(h, params, result->ok);
 	if (turns)

@@ -79,6 +79,7 @@ struct health {
 	/* Of the last result that says what the state says: why it is so. */
 	char cause[PROBE_REASON_MAX];
 	uint64_t checked;     /* when the last result came; 0: never */
+	bool presumed;        /* nobody of its pool was known, and it has no result yet */
 	/* Flap damping. */
 	double penalty;       /* at `penalised` */
 	uint64_t penalised;
@@ -100,12 +101,20 @@ struct health {
 /* At `now` its check was begun: unknown. */
 void health_init(struct health *h, uint64_t now);
 
+/*
+ * Nothing is known of anybody of its pool, so that all may serve: it goes on to serve
+ * until its own first result or initial_timeout, whatever is found of others before.
+ * Nothing to one of which something is known.
+ */
+void health_presume(struct health *h);
+
 /* What a result, or time, has changed: a set of these. */
 enum health_change {
 	HEALTH_CHANGED_STATE = 1 << 0,
 	HEALTH_CHANGED_DAMPED = 1 << 1,
 	HEALTH_CHANGED_SHARE = 1 << 2,
 	HEALTH_CHANGED_AGENT = 1 << 3,
+	HEALTH_CHANGED_PRESUMED = 1 << 4, /* it is no longer */
 };
 
 /*
@@ -152,6 +161,7 @@ struct health_facts {
 	bool reached;     /* its next hop has not failed */
 	bool initial_up;
 	enum health_state state;
+	bool presumed;
 	bool damped;
 	uint8_t agent;    /* enum agent_state */
 	bool weightless;  /* its agent says weight 0: drains, as with a weight of 0 */
@@ -163,6 +173,11 @@ struct health_facts {
  */
 enum effective_state health_effective(const struct health_facts *facts,
 				      const char **why);
+/*
+ * Down only for want of its first result, while all serve of whom nothing is known:
+ * where a pool has all serve when none is up, it does.
+ */
+bool health_is_presumed(const struct health_facts *facts);
 /*
  * Whether known flows stay with it: not when the operator, its check, its flapping or
  * its agent says that it is down; but where only its next hop is missing, or no check

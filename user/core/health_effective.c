@@ -80,6 +80,16 @@ enum effective_state health_effective(const struct health_facts *facts,
 	return EFFECTIVE_UP;
 }
 
+bool health_is_presumed(const struct health_facts *facts)
+{
+	struct health_facts sure = *facts;
+	const char *why;
+
+	sure.initial_up = true;
+	return facts->presumed && waits(facts) && !facts->initial_up &&
+	       health_effective(&sure, &why) == EFFECTIVE_UP;
+}
+
 bool health_keeps_flows(const struct health_facts *facts)
 {
 	return facts->admin != ADMIN_DOWN && !why_check_says_down(facts);

@@ -59,6 +59,7 @@ struct health_facts subject_facts(const struct checks *checks, const struct subj
 		.reached = !nexthops_failed(checks->daemon->nexthops, &s->addr),
 		.initial_up = s->params.initial_up,
 		.state = s->health.state,
+		.presumed = s->health.presumed,
 		.damped = s->health.damped,
 		.agent = s->health.agent,
 		.weightless = !s->health.agent_share,
@@ -116,6 +117,7 @@ void checks_ask(void *context, const struct cfg_pool *pool, const struct way *wa
 		.state = health_effective(&facts, &why),
 		.share = subject_share(&s),
 		.keeps_flows = health_keeps_flows(&facts),
+		.presumed = health_is_presumed(&facts),
 	};
 }
 
@@ -243,6 +245,11 @@ static void subject_changed(struct checks *checks, struct subject *s,
 	checks->unsaved = true;
 	if (!consider(checks, s) && was != s->health.state)
 		tell_verdict(checks, s, was);
+	/* It has served, though it was not up. */
+	if (changes & HEALTH_CHANGED_PRESUMED) {
+		checks->stale = true;
+		settle_soon(checks);
+	}
 	/* Also one that was not up, and is not: its pool may be known now. */
 	if (was == HEALTH_UNKNOWN && s->health.state != was) {
 		s->way->changed = true;
@@ -481,6 +488,7 @@ int checks_begin(struct checks *checks, const struct cfg *cfg, struct err *err)
 	if (rc)
 		return rc;
 	checks_load(checks);
+	ways_presume(checks);
 	checks_reconsider(checks);
 	return 0;
 }
@@ -498,6 +506,7 @@ void checks_follow(struct checks *checks, const struct cfg *cfg)
 		log_error("checks go on as they were: %s", err.text);
 	else
 		forget_unasked(checks);
+	ways_presume(checks);
 	checker_want(checks->checker, checks->n_asked, cfg->check_user, cfg->check_exec);
 	checks->unsaved = true;
 	checks_reconsider(checks);

@@ -182,6 +182,8 @@ const struct watched_way *way_before(const struct checks *checks, const char *po
 				     const struct way *way);
 /* Its VIP, for people; NULL where the pool has no other way and all is said. */
 const char *way_name(const struct watched_way *way, char text[VIP_SPEC_TEXT_MAX]);
+/* Where nobody is known all may serve, and do so each until its own first result. */
+void ways_presume(struct checks *checks);
 /* Judge it anew, and tell what has changed. */
 void way_settle(struct checks *checks, struct watched_way *way);
 

@@ -93,6 +93,34 @@ static bool is_known(const struct checks *checks, const struct watched_way *way)
 	return true;
 }
 
+/* Is anything known of anybody? */
+static bool knows_any(const struct checks *checks, const struct watched_way *way)
+{
+	size_t i;
+
+	for (i = 0; i < way->n; i++) {
+		const struct subject *s = &checks->subjects[way->first + i];
+
+		if (!s->checked || s->health.checked || s->health.state != HEALTH_UNKNOWN)
+			return true;
+	}
+	return false;
+}
+
+void ways_presume(struct checks *checks)
+{
+	size_t i, j;
+
+	for (i = 0; i < checks->n_ways; i++) {
+		const struct watched_way *way = &checks->ways[i];
+
+		if (knows_any(checks, way))
+			continue;
+		for (j = 0; j < way->n; j++)
+			health_presume(&checks->subjects[way->first + j].health);
+	}
+}
+
 static void judge_way(const struct checks *checks, const struct watched_way *way,
 		      bool had_quorum, struct pool_facts *out)
 {
