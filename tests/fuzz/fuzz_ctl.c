@@ -447,7 +447,6 @@ static struct client *connect_client(struct ctl *ctl, bool read_only)
 	client->read_only = read_only;
 	client->pipe.data = client;
 	LIST_INSERT_HEAD(&ctl->clients, client, entry);
-	*client_count(client) += 1;
 	closed = false;
 	n_answers = 0;
 	client_pump(client);

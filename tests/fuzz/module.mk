@@ -10,7 +10,8 @@ FUZZ_CORPUS_ctl := tests/fuzz/corpus_ctl
 FUZZ_CORPUS_fixture := examples/cases
 FUZZ_CORPUS_tables := tests/fuzz/corpus_tables
 # Beside the core; what else these need the fuzzer itself stands in for.
-FUZZ_MORE_ctl := $(addprefix user/daemon/,ctl_request.c events.c flow_query.c show.c show_backends.c verbs.c)
+FUZZ_MORE_ctl := $(addprefix user/daemon/,ctl_request.c ctl_room.c events.c flow_query.c show.c \
+	show_backends.c verbs.c)
 FUZZ_CFLAGS := -std=gnu11 -g -O1 -D_GNU_SOURCE -DFAIRLEAD_VERSION='"$(VERSION)"' -I. -Iinclude -Iuser \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 

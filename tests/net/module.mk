@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tools of the tests in namespaces, which scripts/run-tests runs.
 
-NET_TOOLS := $(addprefix $(O)/tests/net/,load outers streams checks hostile marked)
+NET_TOOLS := $(addprefix $(O)/tests/net/,load outers streams checks hostile marked sitters)
 ROOT_TESTS += $(NET_TOOLS) $(O)/tests/net/probes
 
 $(NET_TOOLS): $(O)/%: $(O)/%.o

@@ -170,6 +170,18 @@ static void text_that_is_not_utf8_is_refused(void **state)
 	check_clear(&probe.check);
 }
 
+/* Whoever wrote the line: a reason goes to logs and terminals. */
+static void a_reason_comes_as_one_printable_line(void **state)
+{
+	struct check_message message;
+
+	(void)state;
+	read_back(strdup("{\"op\":\"result\",\"id\":1,\"ok\":true,\"ms\":1,"
+			 "\"reason\":\"a\\u001b[2J\\nb\\u00e9 \"}"),
+		  CHECK_RESULT, &message);
+	assert_string_equal(message.result.reason, "a?[2J?b??");
+}
+
 /* Before it is sent: the other side would end the connection. */
 static void a_check_that_makes_no_sense_is_not_written(void **state)
 {
@@ -373,6 +385,7 @@ int main(void)
 		cmocka_unit_test(results_come_back),
 		cmocka_unit_test(a_probe_that_fits_no_line_is_refused),
 		cmocka_unit_test(text_that_is_not_utf8_is_refused),
+		cmocka_unit_test(a_reason_comes_as_one_printable_line),
 		cmocka_unit_test(a_check_that_makes_no_sense_is_not_written),
 		cmocka_unit_test(what_is_no_message_is_refused),
 		cmocka_unit_test(bad_numbers_are_refused),

@@ -159,6 +159,78 @@ static void since_and_reason_are_of_the_last_change(void **state)
 	assert_int_equal(p.h.since, p.now);
 }
 
+static bool is_presumed(const struct patient *p)
+{
+	struct health_facts facts = {
+		.weight = 1,
+		.checked = true,
+		.reached = true,
+		.state = p->h.state,
+		.presumed = p->h.presumed,
+	};
+
+	return health_is_presumed(&facts);
+}
+
+static void the_unknown_is_presumed_until_its_first_result(void **state)
+{
+	struct patient p = patient_new();
+
+	(void)state;
+	p.params.initial_timeout = MINUTE;
+	assert_false(is_presumed(&p));
+	health_presume(&p.h);
+	assert_true(is_presumed(&p));
+	assert_false(patient_serves(&p));
+	patient_wait(&p, 30 * SECOND);
+	assert_true(is_presumed(&p));
+	patient_checks(&p, "-");
+	assert_int_equal(p.changes, HEALTH_CHANGED_PRESUMED);
+	assert_state(p, HEALTH_UNKNOWN);
+	assert_false(is_presumed(&p));
+
+	health_presume(&p.h);
+	assert_false(is_presumed(&p));
+
+	health_init(&p.h, p.now);
+	health_presume(&p.h);
+	patient_wait(&p, MINUTE);
+	assert_int_equal(p.changes, HEALTH_CHANGED_PRESUMED | HEALTH_CHANGED_STATE);
+	assert_false(is_presumed(&p));
+
+	health_init(&p.h, p.now);
+	health_presume(&p.h);
+	patient_checks(&p, "+");
+	assert_int_equal(p.changes, HEALTH_CHANGED_PRESUMED | HEALTH_CHANGED_STATE);
+	assert_true(patient_serves(&p));
+	assert_false(is_presumed(&p));
+	patient_checks(&p, "---");
+	assert_false(is_presumed(&p));
+}
+
+/* What made it so is not what a lone result has said otherwise since. */
+static void the_cause_is_of_the_state(void **state)
+{
+	struct patient p = patient_new();
+
+	(void)state;
+	p.params.initial_timeout = 30 * SECOND;
+	assert_string_equal(p.h.cause, "");
+	patient_wait(&p, 30 * SECOND);
+	assert_string_equal(p.h.cause, "no result within 30000 ms");
+	patient_checks(&p, "+");
+	assert_string_equal(p.h.cause, "HTTP status 200");
+	patient_checks(&p, "--");
+	assert_string_equal(p.h.reason, "connection refused");
+	assert_string_equal(p.h.cause, "HTTP status 200");
+	patient_checks(&p, "+---");
+	assert_string_equal(p.h.cause, "connection refused");
+	patient_checks(&p, "+");
+	assert_string_equal(p.h.cause, "connection refused");
+	patient_checks(&p, "-++");
+	assert_string_equal(p.h.cause, "HTTP status 200");
+}
+
 static void one_that_changes_too_often_is_damped(void **state)
 {
 	struct patient p = patient_to_be_damped();
@@ -414,6 +486,8 @@ int main(void)
 		cmocka_unit_test(rise_and_fall_of_nothing_are_one),
 		cmocka_unit_test(a_shorter_fall_is_met_by_the_next_failure),
 		cmocka_unit_test(since_and_reason_are_of_the_last_change),
+		cmocka_unit_test(the_cause_is_of_the_state),
+		cmocka_unit_test(the_unknown_is_presumed_until_its_first_result),
 		cmocka_unit_test(one_that_changes_too_often_is_damped),
 		cmocka_unit_test(a_penalty_halves_each_half_life),
 		cmocka_unit_test(it_comes_back_below_reuse_exactly_when_next_says),

@@ -102,6 +102,30 @@ static void no_facts_are_without_reason(void **state)
 				}
 }
 
+static void presumed_is_what_only_its_check_has_not_spoken_of(void **state)
+{
+	const struct health_facts plain = {
+		.weight = 1, .checked = true, .reached = true, .presumed = true,
+	};
+	struct health_facts facts[8];
+	size_t i;
+
+	(void)state;
+	assert_true(health_is_presumed(&plain));
+	for (i = 0; i < 8; i++)
+		facts[i] = plain;
+	facts[0].presumed = false;
+	facts[1].admin = ADMIN_DOWN;
+	facts[2].admin = ADMIN_DRAIN;
+	facts[3].weight = 0;
+	facts[4].checked = false;
+	facts[5].reached = false;
+	facts[6].state = HEALTH_DOWN;
+	facts[7].initial_up = true; /* it is up */
+	for (i = 0; i < 8; i++)
+		assert_false(health_is_presumed(&facts[i]));
+}
+
 static struct pool_facts judge(struct pool_policy policy, uint64_t weight,
 			       uint64_t weight_up, bool had)
 {
@@ -135,6 +159,19 @@ static void panic_begins_under_the_threshold(void **state)
 	assert_false(judge(half, 4294836225, 2147418113, true).panic);
 }
 
+static void all_serve_in_panic_and_when_none_is_up_as_it_is_said(void **state)
+{
+	struct pool_policy half = { .panic_threshold = 50 };
+	struct pool_policy open = { .all_when_none = true };
+
+	(void)state;
+	assert_true(judge(half, 10, 4, true).all_serve);
+	assert_false(judge(half, 10, 5, true).all_serve);
+	assert_false(judge(half, 10, 0, true).all_serve);
+	assert_false(judge(open, 10, 1, true).all_serve);
+	assert_true(judge(open, 10, 0, true).all_serve);
+}
+
 static void quorum_is_lost_below_and_regained_above_with_hysteresis(void **state)
 {
 	struct pool_policy policy = { .quorum = 5, .quorum_hysteresis = 2 };
@@ -160,7 +197,7 @@ static void without_a_quorum_there_is_always_one(void **state)
 static void a_pool_that_is_all_up_regains_its_quorum(void **state)
 {
 	struct pool_policy policy = { .quorum = 8, .quorum_hysteresis = 5 };
-	struct pool_policy large = { UINT8_MAX, UINT32_MAX, UINT32_MAX };
+	struct pool_policy large = { UINT8_MAX, UINT32_MAX, UINT32_MAX, true };
 
 	(void)state;
 	assert_false(judge(policy, 10, 9, false).quorum);
@@ -190,7 +227,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(facts_become_one_state_with_its_reason),
 		cmocka_unit_test(no_facts_are_without_reason),
+		cmocka_unit_test(presumed_is_what_only_its_check_has_not_spoken_of),
 		cmocka_unit_test(panic_begins_under_the_threshold),
+		cmocka_unit_test(all_serve_in_panic_and_when_none_is_up_as_it_is_said),
 		cmocka_unit_test(quorum_is_lost_below_and_regained_above_with_hysteresis),
 		cmocka_unit_test(without_a_quorum_there_is_always_one),
 		cmocka_unit_test(a_pool_that_is_all_up_regains_its_quorum),

@@ -71,6 +71,19 @@ static void it_does_not_climb_when_nobody_else_serves(void **state)
 	assert_int_equal(patient_share(&p), 100);
 }
 
+/* All of its pool serve, as few are up. */
+static void what_serves_all_of_its_slots_does_not_climb_to_them(void **state)
+{
+	struct patient p = patient_that_climbs();
+
+	(void)state;
+	assert_int_equal(patient_share(&p), 10);
+	assert_true(health_end_climb(&p.h));
+	assert_int_equal(patient_share(&p), 100);
+	assert_false(health_end_climb(&p.h));
+	assert_int_equal(health_next(&p.h, &p.params, p.now), HEALTH_NEVER);
+}
+
 static void down_while_it_climbs_begins_anew(void **state)
 {
 	struct patient p = patient_that_climbs();
@@ -276,6 +289,7 @@ int main(void)
 		cmocka_unit_test(a_climb_never_leaps_nor_falls),
 		cmocka_unit_test(what_was_not_down_does_not_climb),
 		cmocka_unit_test(it_does_not_climb_when_nobody_else_serves),
+		cmocka_unit_test(what_serves_all_of_its_slots_does_not_climb_to_them),
 		cmocka_unit_test(down_while_it_climbs_begins_anew),
 		cmocka_unit_test(slow_start_turned_off_ends_a_climb),
 		cmocka_unit_test(a_damped_one_climbs_when_it_is_let_in),

@@ -231,7 +231,7 @@ static void tell(struct news *news, unsigned int number, enum effective_state st
 		 uint8_t share)
 {
 	news->told |= 1U << number;
-	news->said[number] = (struct plan_backend_health){ state, share, false };
+	news->said[number] = (struct plan_backend_health){ .state = state, .share = share };
 }
 
 static void flows_of_what_its_check_calls_down_are_chosen_again(void **state)
@@ -442,6 +442,45 @@ static void removed_drains_for_as_long_as_its_pool_said(void **state)
 	assert_int_equal(use_of(after, 3), USE_UP);
 }
 
+static void presume(struct news *news, unsigned int number)
+{
+	tell(news, number, EFFECTIVE_DOWN, 100);
+	news->said[number].keeps_flows = news->said[number].presumed = true;
+}
+
+/* Slots while 1 is up, 2 has failed, and of 3 nothing is known, nor was of the others. */
+static void count_at_start(const char *yaml, unsigned int slots[8])
+{
+	struct news news = { 0 };
+	_cleanup_plan_ struct plan *none = empty_plan(), *plan = NULL;
+
+	tell(&news, 1, EFFECTIVE_UP, 100);
+	tell(&news, 2, EFFECTIVE_DOWN, 100);
+	presume(&news, 3);
+	plan = plan_in(yaml, &news, none);
+	assert_int_equal(use_of(plan, 3), USE_UP);
+	count(plan, slots);
+}
+
+static void the_first_to_answer_does_not_take_all(void **state)
+{
+	unsigned int slots[8];
+
+	(void)state;
+	count_at_start(POOL("", THREE), slots);
+	assert_in_range(slots[1], 251 / 3, 251 * 2 / 3);
+	assert_int_equal(slots[2], 0);
+	assert_int_equal(slots[1] + slots[3], 251);
+
+	/* It had nothing before either. */
+	count_at_start(POOL("all_down: drop, ", THREE), slots);
+	assert_int_equal(slots[1], 251);
+
+	/* Nobody is up by being presumed so. */
+	count_at_start(POOL("panic_threshold: 50, ", THREE), slots);
+	assert_true(slots[1] && slots[2] && slots[3]);
+}
+
 #define TWO_POOLS(first, second)                                               \
 	"interface: eth0\n"                                                   \
 	"pools:\n"                                                            \
@@ -605,6 +644,7 @@ int main(void)
 		cmocka_unit_test(only_the_vip_that_lacks_a_backend_has_another_table),
 		cmocka_unit_test(few_that_are_up_are_few_for_one_vip),
 		cmocka_unit_test(one_way_is_one_table),
+		cmocka_unit_test(the_first_to_answer_does_not_take_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

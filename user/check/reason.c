@@ -26,18 +26,3 @@ const char *reason_of_errno(int code)
 		text[0] = tolower((unsigned char)text[0]);
 	return text;
 }
-
-void reason_clean(char *text)
-{
-	char *end = text;
-
-	for (char *c = text; *c; c++) {
-		if (*c == '\t')
-			*c = ' ';
-		else if (*c < ' ' || *c > '~')
-			*c = '?';
-		if (*c != ' ')
-			end = c + 1;
-	}
-	*end = '\0';
-}

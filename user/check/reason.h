@@ -7,7 +7,4 @@
 /* Static text, or until the next call. */
 const char *reason_of_errno(int code);
 
-/* One line of printable ASCII; what is not becomes '?'. No blanks at the end. */
-void reason_clean(char *text);
-
 #endif

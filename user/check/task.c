@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "checker.h"
+#include "core/text.h"
 #include "reason.h"
 #include "sys/log.h"
 
@@ -227,7 +228,7 @@ void task_finish(struct task *task, struct probe_result *result)
 	stop_run(task);
 	result->id = task->probe.id;
 	result->ms = now_ms() - task->began;
-	reason_clean(result->reason);
+	text_clean(result->reason);
 	tell(task, result);
 	task->excused = false;
 	count(task, result->ok);

@@ -73,6 +73,7 @@ static const struct {
 } event_tones[] = {
 	{"backend_up", TONE_GOOD},	{"backend_drain", TONE_WARN},
 	{"backend_down", TONE_BAD},	{"backend_damped", TONE_WARN},
+	{"check_failed", TONE_WARN},	{"check_passed", TONE_GOOD},
 	{"pool_panic", TONE_BAD},	{"quorum_lost", TONE_BAD},
 	{"quorum_regained", TONE_GOOD}, {"checker_died", TONE_WARN},
 };

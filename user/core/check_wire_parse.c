@@ -9,6 +9,7 @@
 
 #include "check_fields.h"
 #include "quote.h"
+#include "text.h"
 
 static int no_memory(struct err *err)
 {
@@ -306,6 +307,7 @@ static int read_reason(json_t *object, struct probe_result *result, struct err *
 		return err_set(err, -EINVAL, "reason has %zu bytes; allowed: up to %d",
 			       strlen(reason), PROBE_REASON_MAX - 1);
 	memcpy(result->reason, reason, strlen(reason) + 1);
+	text_clean(result->reason);
 	return 0;
 }
 

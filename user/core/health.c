@@ -28,16 +28,23 @@ void health_init(struct health *h, uint64_t now)
 	};
 }
 
+void health_presume(struct health *h)
+{
+	h->presumed = h->state == HEALTH_UNKNOWN && !h->checked;
+}
+
 /* What a caller is told of when it changes. */
 struct sight {
 	enum health_state state;
-	bool damped;
+	bool presumed, damped;
 	uint8_t agent, share;
 };
 
 static struct sight look(const struct health *h, const struct health_params *params)
 {
-	return (struct sight){ h->state, h->damped, h->agent, health_share(h, params) };
+	return (struct sight){
+		h->state, h->presumed, h->damped, h->agent, health_share(h, params)
+	};
 }
 
 static unsigned int compare(struct sight before, struct sight after)
@@ -52,6 +59,8 @@ static unsigned int compare(struct sight before, struct sight after)
 		changes |= HEALTH_CHANGED_SHARE;
 	if (before.agent != after.agent)
 		changes |= HEALTH_CHANGED_AGENT;
+	if (before.presumed != after.presumed)
+		changes |= HEALTH_CHANGED_PRESUMED;
 	return changes;
 }
 
@@ -74,6 +83,14 @@ static void climb_end(struct health *h)
 {
 	h->climbs = 0;
 	h->climb = HEALTH_SHARE_FULL;
+}
+
+bool health_end_climb(struct health *h)
+{
+	bool climbed = h->climbs;
+
+	climb_end(h);
+	return climbed;
 }
 
 static uint32_t climb_interval(const struct health_params *params)
@@ -137,11 +154,18 @@ static void penalise(struct health *h, const struct health_params *params)
 		h->damped = true;
 }
 
+/* A result, or the want of one, says what the state says. */
+static void confirm(struct health *h, const char *reason)
+{
+	snprintf(h->cause, sizeof(h->cause), "%.*s", PROBE_REASON_MAX - 1, reason);
+}
+
 static void turn(struct health *h, enum health_state state, uint64_t now)
 {
 	h->state = state;
 	h->since = now;
 	h->row = 0;
+	h->presumed = false;
 }
 
 static void initial_time_out(struct health *h, const struct health_params *params,
@@ -155,6 +179,7 @@ static void initial_time_out(struct health *h, const struct health_params *param
 	if (!h->checked)
 		snprintf(h->reason, sizeof(h->reason), "no result within %u ms",
 			 params->initial_timeout);
+	confirm(h, h->reason);
 }
 
 /* All that time does by itself. No time of *h is after now when it returns. */
@@ -237,6 +262,7 @@ unsigned int health_result(struct health *h, const struct health_params *params,
 	bool turns, was_unclear = h->agent_unclear;
 
 	pass_time(h, params, now);
+	h->presumed = false;
 	hear_agent(h, params, result, others, now);
 	turns = ends_row(h, params, result->ok);
 	if (turns)
@@ -244,6 +270,8 @@ unsigned int health_result(struct health *h, const struct health_params *params,
 	if (turns || !result->ok || result->agent_unclear || was_unclear)
 		snprintf(h->reason, sizeof(h->reason), "%.*s", PROBE_REASON_MAX - 1,
 			 result->reason);
+	if (h->state == (result->ok ? HEALTH_UP : HEALTH_DOWN))
+		confirm(h, result->reason);
 	h->checked = stamp(now);
 	return compare(before, look(h, params));
 }

@@ -76,7 +76,10 @@ struct health {
 	uint32_t row;         /* results in a row that say otherwise than state */
 	/* Of the last change, the last failure, or the last answer that made no sense. */
 	char reason[PROBE_REASON_MAX];
+	/* Of the last result that says what the state says: why it is so. */
+	char cause[PROBE_REASON_MAX];
 	uint64_t checked;     /* when the last result came; 0: never */
+	bool presumed;        /* nobody of its pool was known, and it has no result yet */
 	/* Flap damping. */
 	double penalty;       /* at `penalised` */
 	uint64_t penalised;
@@ -98,16 +101,25 @@ struct health {
 /* At `now` its check was begun: unknown. */
 void health_init(struct health *h, uint64_t now);
 
+/*
+ * Nothing is known of anybody of its pool, so that all may serve: it goes on to serve
+ * until its own first result or initial_timeout, whatever is found of others before.
+ * Nothing to one of which something is known.
+ */
+void health_presume(struct health *h);
+
 /* What a result, or time, has changed: a set of these. */
 enum health_change {
 	HEALTH_CHANGED_STATE = 1 << 0,
 	HEALTH_CHANGED_DAMPED = 1 << 1,
 	HEALTH_CHANGED_SHARE = 1 << 2,
 	HEALTH_CHANGED_AGENT = 1 << 3,
+	HEALTH_CHANGED_PRESUMED = 1 << 4, /* it is no longer */
 };
 
 /*
- * A result has come. Others of the pool serve: `others`, without which no slow start.
+ * A result has come. Others of the pool serve, and it does not: `others`, without which
+ * no slow start.
  * An agent's state and weight stay what they were when a check fails and says none;
  * one that succeeds and says none takes them back.
  */
@@ -122,6 +134,12 @@ unsigned int health_tick(struct health *h, const struct health_params *params,
  */
 uint64_t health_next(const struct health *h, const struct health_params *params,
 		     uint64_t now);
+
+/*
+ * All of its pool serve, and so does it, with all of its slots: it need not climb to
+ * them when it is up. True: it climbed.
+ */
+bool health_end_climb(struct health *h);
 
 /*
  * Percent of its slots that it serves while it is up, as of the last result or tick;
@@ -143,6 +161,7 @@ struct health_facts {
 	bool reached;     /* its next hop has not failed */
 	bool initial_up;
 	enum health_state state;
+	bool presumed;
 	bool damped;
 	uint8_t agent;    /* enum agent_state */
 	bool weightless;  /* its agent says weight 0: drains, as with a weight of 0 */
@@ -155,6 +174,11 @@ struct health_facts {
 enum effective_state health_effective(const struct health_facts *facts,
 				      const char **why);
 /*
+ * Down only for want of its first result, while all serve of whom nothing is known:
+ * where a pool has all serve when none is up, it does.
+ */
+bool health_is_presumed(const struct health_facts *facts);
+/*
  * Whether known flows stay with it: not when the operator, its check, its flapping or
  * its agent says that it is down; but where only its next hop is missing, or no check
  * has come to a result yet, nobody knows that it is gone.
@@ -166,19 +190,21 @@ struct pool_policy {
 	uint8_t panic_threshold; /* percent of weight up, below which all serve; 0: never */
 	uint32_t quorum;         /* weight that must be up; 0: none */
 	uint32_t quorum_hysteresis; /* more than quorum by this, to be regained */
+	bool all_when_none;         /* with none up all serve; else nobody does */
 };
 
 struct pool_facts {
 	uint64_t weight, weight_up; /* that the operator wants; of these, effectively up */
 	bool panic;
 	bool quorum; /* regained or not lost */
+	bool all_serve; /* that the operator wants, with all of their slots */
 };
 
 /*
  * `had`: it had quorum before. Hysteresis is for coming back only, and asks for no
  * more than all of the weight: a pool that is all up is never without its quorum for
  * the sake of hysteresis. Panic is said of a pool with none up, too; what becomes of
- * that one is all_down's to say.
+ * that one is all_when_none's to say.
  */
 void pool_judge(const struct pool_policy *policy, uint64_t weight, uint64_t weight_up,
 		bool had, struct pool_facts *out);

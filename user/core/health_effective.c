@@ -80,6 +80,16 @@ enum effective_state health_effective(const struct health_facts *facts,
 	return EFFECTIVE_UP;
 }
 
+bool health_is_presumed(const struct health_facts *facts)
+{
+	struct health_facts sure = *facts;
+	const char *why;
+
+	sure.initial_up = true;
+	return facts->presumed && waits(facts) && !facts->initial_up &&
+	       health_effective(&sure, &why) == EFFECTIVE_UP;
+}
+
 bool health_keeps_flows(const struct health_facts *facts)
 {
 	return facts->admin != ADMIN_DOWN && !why_check_says_down(facts);
@@ -97,10 +107,13 @@ static uint64_t regain_weight(const struct pool_policy *policy, uint64_t weight)
 void pool_judge(const struct pool_policy *policy, uint64_t weight, uint64_t weight_up,
 		bool had, struct pool_facts *out)
 {
+	bool panic = weight_up * 100 < weight * policy->panic_threshold;
+
 	*out = (struct pool_facts){
 		.weight = weight,
 		.weight_up = weight_up,
-		.panic = weight_up * 100 < weight * policy->panic_threshold,
+		.panic = panic,
+		.all_serve = weight_up ? panic : policy->all_when_none,
 		.quorum = weight_up >= (had ? policy->quorum :
 					      regain_weight(policy, weight)),
 	};

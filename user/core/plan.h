@@ -118,6 +118,7 @@ struct plan_backend_health {
 	enum effective_state state;
 	uint8_t share;    /* percent of its slots, while it is up; 0: no new flows */
 	bool keeps_flows; /* while it is down */
+	bool presumed;    /* health_is_presumed() */
 };
 
 /* Whom a plan asks for that; NULL for a whole: nothing but the operator's word. */

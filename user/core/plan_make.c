@@ -141,13 +141,22 @@ static enum backend_use use_when(const struct plan_backend_health *health,
  */
 static bool counts_on_all(const struct cfg_pool *pool, uint64_t weight, uint64_t up)
 {
-	const struct pool_policy policy = { .panic_threshold = pool->panic_threshold };
+	const struct pool_policy policy = {
+		.panic_threshold = pool->panic_threshold,
+		.all_when_none = pool->all_down != ALL_DOWN_DROP,
+	};
 	struct pool_facts facts;
 
-	if (!up)
-		return pool->all_down != ALL_DOWN_DROP;
 	pool_judge(&policy, weight, up, true, &facts);
-	return facts.panic;
+	return facts.all_serve;
+}
+
+static uint8_t share_of(const struct cfg_pool *pool,
+			const struct plan_backend_health *health)
+{
+	if (health->state == EFFECTIVE_UP)
+		return health->share;
+	return health->presumed && pool->all_down != ALL_DOWN_DROP ? HEALTH_SHARE_FULL : 0;
 }
 
 /* A flow does not say by which way it came to a backend: the kindest word counts. */
@@ -170,10 +179,10 @@ static void judge_way(const struct maker *m, const struct way *way,
 		struct plan_backend_health health;
 
 		ask(m, way, backend, &health);
-		members[i].share = health.state == EFFECTIVE_UP ? health.share : 0;
+		members[i].share = share_of(pool, &health);
 		use_at_least(&backends[i], use_when(&health, backend));
 		weight += backend->state == ADMIN_UP ? backend->weight : 0;
-		up += members[i].share ? backend->weight : 0;
+		up += health.state == EFFECTIVE_UP && health.share ? backend->weight : 0;
 	}
 	if (!counts_on_all(pool, weight, up))
 		return;

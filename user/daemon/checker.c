@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/cleanup.h"
+#include "core/text.h"
 #include "sys/log.h"
 #include "sys/strays.h"
 
@@ -73,6 +74,13 @@ struct child {
 
 static void on_timer(uv_timer_t *timer);
 
+/* It speaks to servers, so what it says may be theirs. */
+static void child_say_line(char *line)
+{
+	text_clean(line);
+	log_warn("%s", line);
+}
+
 /* What it logs is ours to say: it does not know where our log goes. */
 static void child_say(struct child *child)
 {
@@ -81,13 +89,13 @@ static void child_say(struct child *child)
 	child->said[child->said_length] = '\0';
 	while ((end = strchr(line, '\n'))) {
 		*end = '\0';
-		log_warn("%s", line);
+		child_say_line(line);
 		line = end + 1;
 	}
 	child->said_length = strlen(line);
 	memmove(child->said, line, child->said_length);
 	if (child->said_length == sizeof(child->said) - 1) {
-		log_warn("%.*s", (int)child->said_length, child->said);
+		child_say_line(child->said);
 		child->said_length = 0;
 	}
 }

@@ -59,6 +59,7 @@ struct health_facts subject_facts(const struct checks *checks, const struct subj
 		.reached = !nexthops_failed(checks->daemon->nexthops, &s->addr),
 		.initial_up = s->params.initial_up,
 		.state = s->health.state,
+		.presumed = s->health.presumed,
 		.damped = s->health.damped,
 		.agent = s->health.agent,
 		.weightless = !s->health.agent_share,
@@ -116,13 +117,14 @@ void checks_ask(void *context, const struct cfg_pool *pool, const struct way *wa
 		.state = health_effective(&facts, &why),
 		.share = subject_share(&s),
 		.keeps_flows = health_keeps_flows(&facts),
+		.presumed = health_is_presumed(&facts),
 	};
 }
 
-/* Does somebody else of its pool serve, by the same way? */
+/* Does somebody else of its pool serve, by the same way, and it does not? */
 static bool others_serve(const struct subject *s)
 {
-	return s->way->up > (s->told == EFFECTIVE_UP);
+	return s->way->up > (s->told == EFFECTIVE_UP) && !s->way->facts.all_serve;
 }
 
 static void on_settle(uv_timer_t *timer);
@@ -134,10 +136,16 @@ static void settle_soon(struct checks *checks)
 		uv_timer_start(&checks->settle, on_settle, 0, 0);
 }
 
+/* What is said of damping or of a check alone moves nothing. */
+static bool has_share(enum event_kind kind)
+{
+	return kind == EVENT_BACKEND_UP || kind == EVENT_BACKEND_DRAIN ||
+	       kind == EVENT_BACKEND_DOWN || kind == EVENT_BACKEND_SHARE;
+}
+
 static void tell(struct checks *checks, const struct subject *s, enum event_kind kind,
 		 const char *why)
 {
-	bool of_damping = kind == EVENT_BACKEND_DAMPED || kind == EVENT_BACKEND_CALM;
 	char address[ADDR_TEXT_MAX], vip[VIP_SPEC_TEXT_MAX];
 
 	events_emit(&checks->daemon->events, &(struct event){
@@ -147,19 +155,29 @@ static void tell(struct checks *checks, const struct subject *s, enum event_kind
 		.backend = s->name,
 		.address = addr_format(&s->addr, address),
 		.why = why,
-		.share = of_damping ? -1 : s->told_share,
+		.share = has_share(kind) ? s->told_share : -1,
 	});
 }
 
 /* What made it so: the operator's word, or what the check has found. */
 static const char *told_reason(const struct subject *s, const char *why)
 {
-	if (strcmp(why, "check") || !s->health.reason[0])
+	if (strcmp(why, "check") || !s->health.cause[0])
 		return why;
-	return s->health.reason;
+	return s->health.cause;
 }
 
-static void consider(struct checks *checks, struct subject *s)
+/* The operator has taken it up, and it stays down all the same. */
+static void tell_stays_down(struct checks *checks, const struct subject *s, const char *why)
+{
+	if (s->told_admin != ADMIN_DOWN || s->admin == ADMIN_DOWN)
+		return;
+	tell(checks, s, EVENT_BACKEND_DOWN, told_reason(s, why));
+	checks->state_changes++;
+}
+
+/* True: it is told that its state is another. */
+static bool consider(struct checks *checks, struct subject *s)
 {
 	static const enum event_kind kinds[] = {
 		[EFFECTIVE_UP] = EVENT_BACKEND_UP,
@@ -172,11 +190,14 @@ static void consider(struct checks *checks, struct subject *s)
 	bool turned = state != s->told, climbs = share != s->told_share;
 
 	s->way->up += (state == EFFECTIVE_UP) - (s->told == EFFECTIVE_UP);
+	if (!turned && state == EFFECTIVE_DOWN && !s->fresh)
+		tell_stays_down(checks, s, why);
 	s->told = state;
 	s->told_share = share;
+	s->told_admin = s->admin;
 	if (s->fresh || (!turned && !climbs)) {
 		s->fresh = false;
-		return;
+		return false;
 	}
 	if (turned)
 		tell(checks, s, kinds[state], told_reason(s, why));
@@ -186,22 +207,30 @@ static void consider(struct checks *checks, struct subject *s)
 	checks->stale = true;
 	checks->state_changes += turned;
 	settle_soon(checks);
+	return turned;
 }
 
-/* It was out for want of a result, and is so now by one: nothing moves, but it is news. */
+/*
+ * Its check has found what moves nothing, as it is out anyway, but is news. It was out
+ * for want of a result, and is so now by one; or it is out for another reason. Of one
+ * that is damped nothing is told until it has calmed down.
+ */
 static void tell_verdict(struct checks *checks, const struct subject *s,
 			 enum health_state was)
 {
+	bool failed = s->health.state == HEALTH_DOWN;
 	const char *why;
 
-	if (was != HEALTH_UNKNOWN || s->health.state != HEALTH_DOWN ||
-	    s->told != EFFECTIVE_DOWN)
+	if (s->told != EFFECTIVE_DOWN || s->health.damped ||
+	    (!failed && was == HEALTH_UNKNOWN))
 		return;
 	subject_judge(checks, s, &why);
-	if (strcmp(why, "check"))
+	if (failed && was == HEALTH_UNKNOWN && !strcmp(why, "check")) {
+		tell(checks, s, EVENT_BACKEND_DOWN, told_reason(s, why));
+		checks->state_changes++;
 		return;
-	tell(checks, s, EVENT_BACKEND_DOWN, told_reason(s, why));
-	checks->state_changes++;
+	}
+	tell(checks, s, failed ? EVENT_CHECK_FAILED : EVENT_CHECK_PASSED, s->health.cause);
 }
 
 /* What a result or time has changed of it; `was` is its health before. */
@@ -210,17 +239,27 @@ static void subject_changed(struct checks *checks, struct subject *s,
 {
 	if (changes & HEALTH_CHANGED_DAMPED)
 		tell(checks, s, s->health.damped ? EVENT_BACKEND_DAMPED : EVENT_BACKEND_CALM,
-		     s->health.reason);
+		     s->health.cause);
 	if (!changes)
 		return;
 	checks->unsaved = true;
-	tell_verdict(checks, s, was);
-	consider(checks, s);
+	if (!consider(checks, s) && was != s->health.state)
+		tell_verdict(checks, s, was);
+	/* It has served, though it was not up. */
+	if (changes & HEALTH_CHANGED_PRESUMED) {
+		checks->stale = true;
+		settle_soon(checks);
+	}
 	/* Also one that was not up, and is not: its pool may be known now. */
 	if (was == HEALTH_UNKNOWN && s->health.state != was) {
 		s->way->changed = true;
 		settle_soon(checks);
 	}
+}
+
+void subject_reconsider(struct checks *checks, struct subject *s)
+{
+	consider(checks, s);
 }
 
 void checks_reconsider(struct checks *checks)
@@ -368,7 +407,8 @@ static void take_result(struct checks *checks, struct subject *s,
 			const struct probe_result *result)
 {
 	enum health_state was = s->health.state;
-	bool others = was == HEALTH_DOWN && others_serve(s);
+	bool others = (was == HEALTH_DOWN || s->health.agent == AGENT_DOWN) &&
+		      others_serve(s);
 	unsigned int changes;
 
 	tell_unclear(s, result);
@@ -448,6 +488,7 @@ int checks_begin(struct checks *checks, const struct cfg *cfg, struct err *err)
 	if (rc)
 		return rc;
 	checks_load(checks);
+	ways_presume(checks);
 	checks_reconsider(checks);
 	return 0;
 }
@@ -465,6 +506,7 @@ void checks_follow(struct checks *checks, const struct cfg *cfg)
 		log_error("checks go on as they were: %s", err.text);
 	else
 		forget_unasked(checks);
+	ways_presume(checks);
 	checker_want(checks->checker, checks->n_asked, cfg->check_user, cfg->check_exec);
 	checks->unsaved = true;
 	checks_reconsider(checks);

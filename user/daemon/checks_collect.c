@@ -15,6 +15,7 @@ void subject_inherit(struct subject *s, const struct subject *old)
 	s->fresh = false;
 	s->told = old->told;
 	s->told_share = old->told_share;
+	s->told_admin = old->told_admin;
 	s->unasked = old->unasked;
 	s->unclear_told = old->unclear_told;
 	if (!s->checked || addr_compare(&s->addr, &old->addr))
@@ -27,6 +28,7 @@ void subject_inherit(struct subject *s, const struct subject *old)
 	/* It has served without being checked, so it takes failures to stop it. */
 	s->health.state = HEALTH_UP;
 	snprintf(s->health.reason, sizeof(s->health.reason), "not checked before");
+	memcpy(s->health.cause, s->health.reason, sizeof(s->health.cause));
 }
 
 static void init_way(struct watched_way *watched, const struct cfg_pool *pool,
@@ -36,7 +38,8 @@ static void init_way(struct watched_way *watched, const struct cfg_pool *pool,
 		.addr = way->addr,
 		.port = way->port,
 		.has_vip = way->vip,
-		.policy = { pool->panic_threshold, pool->quorum, pool->quorum_hysteresis },
+		.policy = { pool->panic_threshold, pool->quorum, pool->quorum_hysteresis,
+			    pool->all_down != ALL_DOWN_DROP },
 		.drops = pool->all_down == ALL_DOWN_DROP,
 		.facts.quorum = true,
 		.changed = true,

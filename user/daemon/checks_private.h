@@ -41,6 +41,7 @@ struct subject {
 	/* What was told of it last. */
 	enum effective_state told;
 	uint8_t told_share;
+	enum admin_state told_admin;
 };
 
 /* A way to the backends of a pool (core/way.h), and where its subjects are. */
@@ -133,6 +134,7 @@ struct checks {
 	uint64_t results, state_changes;
 	uint64_t saved; /* when the file was written */
 	uint64_t save_took; /* ms */
+	bool save_failed; /* and that is told */
 	bool stale;   /* the tables have yet to follow */
 	bool unsaved; /* the file has */
 };
@@ -153,6 +155,9 @@ enum effective_state subject_judge(const struct checks *checks, const struct sub
 				   const char **why);
 /* Percent of its slots, while it is up. */
 uint8_t subject_share(const struct subject *s);
+
+/* Its share is another: it is told, and tables follow. */
+void subject_reconsider(struct checks *checks, struct subject *s);
 
 /* What was known of it goes on, also under another check: nothing fell meanwhile. */
 void subject_inherit(struct subject *s, const struct subject *old);
@@ -177,6 +182,8 @@ const struct watched_way *way_before(const struct checks *checks, const char *po
 				     const struct way *way);
 /* Its VIP, for people; NULL where the pool has no other way and all is said. */
 const char *way_name(const struct watched_way *way, char text[VIP_SPEC_TEXT_MAX]);
+/* Where nobody is known all may serve, and do so each until its own first result. */
+void ways_presume(struct checks *checks);
 /* Judge it anew, and tell what has changed. */
 void way_settle(struct checks *checks, struct watched_way *way);
 

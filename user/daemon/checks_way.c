@@ -93,6 +93,34 @@ static bool is_known(const struct checks *checks, const struct watched_way *way)
 	return true;
 }
 
+/* Is anything known of anybody? */
+static bool knows_any(const struct checks *checks, const struct watched_way *way)
+{
+	size_t i;
+
+	for (i = 0; i < way->n; i++) {
+		const struct subject *s = &checks->subjects[way->first + i];
+
+		if (!s->checked || s->health.checked || s->health.state != HEALTH_UNKNOWN)
+			return true;
+	}
+	return false;
+}
+
+void ways_presume(struct checks *checks)
+{
+	size_t i, j;
+
+	for (i = 0; i < checks->n_ways; i++) {
+		const struct watched_way *way = &checks->ways[i];
+
+		if (knows_any(checks, way))
+			continue;
+		for (j = 0; j < way->n; j++)
+			health_presume(&checks->subjects[way->first + j].health);
+	}
+}
+
 static void judge_way(const struct checks *checks, const struct watched_way *way,
 		      bool had_quorum, struct pool_facts *out)
 {
@@ -108,6 +136,19 @@ static void judge_way(const struct checks *checks, const struct watched_way *way
 		up += s->told == EFFECTIVE_UP ? s->weight : 0;
 	}
 	pool_judge(&way->policy, weight, up, had_quorum, out);
+}
+
+/* They serve all of their slots now, and go on with these when they alone have to. */
+static void end_climbs(struct checks *checks, const struct watched_way *way)
+{
+	size_t i;
+
+	for (i = 0; i < way->n; i++) {
+		struct subject *s = &checks->subjects[way->first + i];
+
+		if (health_end_climb(&s->health))
+			subject_reconsider(checks, s);
+	}
 }
 
 /* What becomes of new connections when so few are up. */
@@ -139,6 +180,8 @@ void way_settle(struct checks *checks, struct watched_way *way)
 	if (!way->judged)
 		before = (struct pool_facts){ .quorum = true };
 	judge_way(checks, way, before.quorum, &way->facts);
+	if (way->facts.all_serve)
+		end_climbs(checks, way);
 	way->judged = way->judged || is_known(checks, way);
 	if (!way->judged)
 		return;

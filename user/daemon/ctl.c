@@ -18,7 +18,6 @@
 #include "verbs.h"
 
 #define PROTOCOL_VERSION 1
-#define CLIENTS_MAX 128 /* of each socket: one cannot use up the other's */
 #define LINE_MAX_BYTES (64 * 1024 * 1024)
 /* Anybody may write to the read-only socket, and needs no more to ask. */
 #define LINE_MAX_READ_ONLY (64 * 1024)
@@ -33,11 +32,6 @@ static void client_freed(uv_handle_t *handle)
 	free(client);
 }
 
-static size_t *client_count(const struct client *client)
-{
-	return client->read_only ? &client->ctl->n_read_only : &client->ctl->n_clients;
-}
-
 static struct turns *client_turns(const struct client *client)
 {
 	return client->read_only ? &client->ctl->read_only_turns : &client->ctl->turns;
@@ -49,7 +43,6 @@ void client_close(struct client *client)
 		return;
 	client->closing = true;
 	LIST_REMOVE(client, entry);
-	*client_count(client) -= 1;
 	if (client->waiting)
 		TAILQ_REMOVE(client_turns(client), client, turn_entry);
 	if (client->request)
@@ -85,6 +78,7 @@ static void reply_written(uv_write_t *write, int status)
 	free(reply->text);
 	free(reply);
 	client->replies--;
+	client_is_active(client);
 	if (status)
 		client_close(client);
 	else
@@ -177,9 +171,11 @@ static void client_tell(struct watcher *watcher, json_t *event)
 static void client_watch(struct client *client, json_t *id, json_t *args)
 {
 	json_int_t since = json_integer_value(json_object_get(args, "since"));
+	struct err err;
+	int rc = client_find_watch_room(client, &err);
 
-	client_answer(client, id, 0, NULL, NULL);
-	if (client->closing)
+	client_answer(client, id, rc, &err, NULL);
+	if (rc || client->closing)
 		return;
 	client->watching = true;
 	client->watcher.tell = client_tell;
@@ -265,6 +261,7 @@ static void client_take_line(struct client *client)
 	if (!newline)
 		return;
 	length = newline - client->in;
+	client_is_active(client);
 	client_line(client, client->in, length);
 	client->in_length -= length + 1;
 	memmove(client->in, newline + 1, client->in_length);
@@ -403,10 +400,20 @@ static void peer_credentials(struct client *client)
 		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &client->peer, &size);
 }
 
+/* It hears why, and nothing that it sends is read. */
+static void client_turn_away(struct client *client, const struct err *err)
+{
+	if (client->closing)
+		return;
+	client->ended = true;
+	client_answer(client, NULL, -EBUSY, err, NULL);
+}
+
 static void on_connection(uv_stream_t *server, int status)
 {
 	struct ctl *ctl = server->data;
 	struct client *client;
+	struct err err;
 
 	if (status < 0)
 		return;
@@ -418,14 +425,15 @@ static void on_connection(uv_stream_t *server, int status)
 	client->pipe.data = client;
 	uv_pipe_init(&ctl->daemon->loop, &client->pipe, 0);
 	LIST_INSERT_HEAD(&ctl->clients, client, entry);
-	*client_count(client) += 1;
-	if (uv_accept(server, (uv_stream_t *)&client->pipe) ||
-	    *client_count(client) > CLIENTS_MAX) {
+	if (uv_accept(server, (uv_stream_t *)&client->pipe)) {
 		client_close(client);
 		return;
 	}
 	peer_credentials(client);
+	client_is_active(client);
 	client_greet(client);
+	if (client_find_room(client, &err))
+		client_turn_away(client, &err);
 	client_pump(client);
 }
 

@@ -24,7 +24,7 @@ struct ctl {
 	LIST_HEAD(, client) clients;
 	struct turns turns, read_only_turns;
 	uv_idle_t turn;
-	size_t n_clients, n_read_only;
+	uint64_t activity; /* counts what clients do */
 	unsigned int closed; /* of its three handles */
 };
 
@@ -42,6 +42,7 @@ struct client {
 	char *in;
 	size_t in_length, in_size, scanned;
 	struct ucred peer;
+	uint64_t last_active; /* ctl->activity when it last came, asked or read */
 	bool watching; /* is told events, and asks no more */
 	struct watcher watcher;
 };
@@ -70,6 +71,16 @@ void client_answer(struct client *client, json_t *id, int rc, const struct err *
 void client_pump(struct client *client);
 void client_close(struct client *client);
 void client_close_if_gone(struct client *client);
+
+/* ctl_room.c. It has come, asked, or read an answer. */
+void client_is_active(struct client *client);
+/*
+ * Room for one more, which has come: another may have to go for it. -EBUSY: nobody can
+ * go; err is for the client.
+ */
+int client_find_room(struct client *client, struct err *err);
+/* -EBUSY: as many watch as may. */
+int client_find_watch_room(struct client *client, struct err *err);
 
 /* ctl_request.c: begin what takes a while. The client gets its answer by itself. */
 void client_start(struct client *client, const struct verb *verb, json_t *id,

@@ -19,6 +19,8 @@ enum event_kind {
 	EVENT_BACKEND_DAMPED,  /* changes too often: stays out */
 	EVENT_BACKEND_CALM,    /* no longer */
 	EVENT_BACKEND_SHARE,   /* how much of its slots it serves: slow start, agent */
+	EVENT_CHECK_FAILED,    /* of one that is out for another reason; and it stays out */
+	EVENT_CHECK_PASSED,
 	EVENT_POOL_PANIC,      /* so few are up that all serve */
 	EVENT_POOL_CALM,
 	EVENT_QUORUM_LOST,

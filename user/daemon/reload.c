@@ -18,6 +18,7 @@
 #include "core/plural.h"
 #include "daemon.h"
 #include "sys/log.h"
+#include "sys/own_file.h"
 
 #define BASE_LINE "# fairleadd: changes by command, on configuration "
 
@@ -44,10 +45,14 @@ static uint64_t file_digest(const char *path)
 /* Does running.yaml stand on what the configuration file says now? */
 static bool running_is_current(const struct daemon *d, const char *path)
 {
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	_cleanup_close_ int fd = own_file_open(path, NULL);
+	_cleanup_fclose_ FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	char line[128], expected[128];
 
-	if (!file || !fgets(line, sizeof(line), file))
+	if (!file)
+		return false;
+	fd = -1;
+	if (!fgets(line, sizeof(line), file))
 		return false;
 	snprintf(expected, sizeof(expected), BASE_LINE "%016" PRIx64 "\n",
 		 file_digest(d->options.config));
