@@ -38,9 +38,13 @@ static __always_inline const struct backend *usable_backend(const struct pkt *pk
 							    __u32 id)
 {
 	const struct backend *backend = id ? backend_get(id) : NULL;
+	__u8 use;
 
-	if (!backend || !backend_keeps_flows(backend, pkt->vip.flags) ||
-	    (pkt->syn && backend->flags & (BACKEND_DRAINING | BACKEND_DOWN)))
+	if (!backend)
+		return NULL;
+	use = backend_use(backend, id, pkt->vip.id);
+	if (!use_keeps_flows(use, pkt->vip.flags) ||
+	    (pkt->syn && use & (BACKEND_DRAINING | BACKEND_DOWN)))
 		return NULL;
 	return backend;
 }
@@ -264,7 +268,7 @@ static __always_inline int quoted_backend(struct pkt *pkt, bool v6)
 	}
 	pkt->backend_id = ct_peek(pkt, v6);
 	backend = backend_get(pkt->backend_id);
-	if (backend && backend_keeps_flows(backend, pkt->vip.flags))
+	if (backend && backend_keeps_flows(backend, pkt->backend_id, &pkt->vip))
 		return 0;
 	return table_find(pkt->vip.table, table_hash(pkt, v6), &pkt->backend_id, NULL);
 }

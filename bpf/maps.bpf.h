@@ -143,15 +143,46 @@ struct {
 } tables SEC(".maps");
 
 /*
- * May the backend have packets of flows that it has, for a VIP of these flags? One
- * that the operator took down may not; one that fails its check as the VIP says.
+ * Daemon writes, packets of backends with BACKEND_VERDICTS read. No entry: what the
+ * flags of the backend say.
  */
-static __always_inline bool backend_keeps_flows(const struct backend *backend,
-						__u16 vip_flags)
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, VERDICTS_ROOM);
+	__type(key, struct verdict_key);
+	__type(value, struct verdict);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+} verdicts SEC(".maps");
+
+/* How the VIP uses the backend: some of BACKEND_USE_FLAGS, and nothing else. */
+static __always_inline __u8 backend_use(const struct backend *backend, __u16 id,
+					__u16 vip)
 {
-	if (!(backend->flags & BACKEND_DOWN))
+	struct verdict_key key = { .vip = vip, .backend = id };
+	const struct verdict *verdict = NULL;
+
+	if (backend->flags & BACKEND_VERDICTS)
+		verdict = bpf_map_lookup_elem(&verdicts, &key);
+	return (verdict ? verdict->flags : backend->flags) & BACKEND_USE_FLAGS;
+}
+
+/*
+ * May a backend that is used so have packets of flows that it has, for a VIP of these
+ * flags? One that the operator took down may not; one that fails its check as the VIP
+ * says.
+ */
+static __always_inline bool use_keeps_flows(__u8 use, __u16 vip_flags)
+{
+	if (!(use & BACKEND_DOWN))
 		return true;
-	return backend->flags & BACKEND_FAILED && vip_flags & VIP_KEEP_DOWN;
+	return use & BACKEND_FAILED && vip_flags & VIP_KEEP_DOWN;
+}
+
+/* The same of a backend by its id. */
+static __always_inline bool backend_keeps_flows(const struct backend *backend, __u16 id,
+						const struct vip *vip)
+{
+	return use_keeps_flows(backend_use(backend, id, vip->id), vip->flags);
 }
 
 /*

@@ -159,7 +159,7 @@ static __noinline const struct backend *quic_backend(struct xdp_md *ctx, struct 
 			     pkt->vip.id, pkt->vip.quic);
 	backend = bpf_map_lookup_elem(&backends, &id);
 	if (!backend || !(backend->flags & BACKEND_VALID) ||
-	    !backend_keeps_flows(backend, pkt->vip.flags))
+	    !backend_keeps_flows(backend, id, &pkt->vip))
 		return NULL;
 	pkt->backend_id = id;
 	return backend;

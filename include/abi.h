@@ -12,6 +12,7 @@
  *                                           [1..] struct table_line, 32 ids each
  *                                                 | backend id
  *   backends      backend id --> struct backend  (outer header, egress)
+ *   verdicts      (VIP id, backend id) --> struct verdict, of BACKEND_VERDICTS
  *
  *   flow_sets4, 6  CPU --> array: hash of the flow --> set of four flows
  *   flows4, 6      CPU --> LRU hash: struct flow_key --> struct flow
@@ -279,7 +280,12 @@ enum backend_flag {
 	BACKEND_PLAIN = 1 << 5,
 	/* With BACKEND_DOWN, which then is not what the operator says: VIP_KEEP_DOWN counts */
 	BACKEND_FAILED = 1 << 6,
+	/* Of some VIPs the verdicts say how it is used: never on straight code alone */
+	BACKEND_VERDICTS = 1 << 7,
 };
+
+/* Of them, what becomes of known flows, and whether those that begin may go there. */
+#define BACKEND_USE_FLAGS (BACKEND_DRAINING | BACKEND_DOWN | BACKEND_FAILED)
 
 /*
  * One cache line: all that the packet path needs to send to a backend. The
@@ -317,6 +323,25 @@ struct backend {
 		} v6;
 	} outer;
 };
+
+/*
+ * How one VIP uses a backend, where that is not what the flags of the backend say:
+ * other VIPs have other checks of it, or this one's pool lists it no more. The daemon
+ * writes an entry before the backend says BACKEND_VERDICTS, and takes the last away
+ * after it says so no more.
+ */
+struct verdict_key {
+	__u16 vip, backend; /* ids */
+};
+
+struct verdict {
+	__u8 flags; /* of BACKEND_USE_FLAGS, in the place of the backend's own */
+	__u8 pad[3];
+};
+
+#define MAX_VERDICTS (1 << 17)
+/* New ones are written before old ones are deleted. */
+#define VERDICTS_ROOM (2 * MAX_VERDICTS)
 
 struct flow_key4 {
 	__be32 src, dst;
@@ -481,6 +506,8 @@ _Static_assert(sizeof(struct acl_entry) == 4, "acl_entry");
 _Static_assert(sizeof(struct table_header) == 64, "table_header");
 _Static_assert(sizeof(struct table_line) == 64, "table_line");
 _Static_assert(sizeof(struct backend) == 64, "backend");
+_Static_assert(sizeof(struct verdict_key) == 4, "verdict_key");
+_Static_assert(sizeof(struct verdict) == 4, "verdict");
 _Static_assert(sizeof(struct flow_key4) == 16, "flow_key4");
 _Static_assert(sizeof(struct flow_key6) == 40, "flow_key6");
 _Static_assert(sizeof(struct flow) == 8, "flow");

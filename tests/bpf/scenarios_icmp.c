@@ -47,6 +47,12 @@ static void backend_goes_down(struct world *world)
 	world_backend(world, B_IPIP4, go_down);
 }
 
+static void backend_goes_down_for_its_vip_alone(struct world *world)
+{
+	table_says_next(world);
+	world_verdict(world, V_WEB4, B_IPIP4, BACKEND_DOWN, 0);
+}
+
 static void fail(struct backend *backend)
 {
 	backend->flags |= BACKEND_DOWN | BACKEND_FAILED;
@@ -394,6 +400,18 @@ static const struct scenario rows[] = {
 			{ .before = backend_goes_down, ICMP(UNREACHABLE4, QUOTE(FROM_VIP4)),
 			  SENT(B_NEXT), .vip = V_WEB4 },
 			{ NEW(B_NEXT) },
+		},
+	},
+	{
+		"error_about_a_flow_of_a_backend_that_is_down_for_its_vip_alone_goes_by_the_table",
+		.steps = {
+			{ NEW(B_IPIP4) },
+			{ .in = { .protocol = IPPROTO_UDP, .dport = 53 }, NEW(B_IPIP4) },
+			{ .before = backend_goes_down_for_its_vip_alone,
+			  ICMP(UNREACHABLE4, QUOTE(FROM_VIP4)), SENT(B_NEXT),
+			  .vip = V_WEB4 },
+			{ ICMP(UNREACHABLE4, QUOTE(UDP_FROM_VIP4)), SENT(B_IPIP4),
+			  .vip = V_DNS4 },
 		},
 	},
 	{

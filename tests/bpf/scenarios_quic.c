@@ -136,6 +136,11 @@ static void next_fails_and_vip_keeps_flows(struct world *world)
 	world_vips(world, keep_down);
 }
 
+static void next_is_down_for_the_ip4_vip(struct world *world)
+{
+	world_verdict(world, V_DNS4, B_NEXT, BACKEND_DOWN, 0);
+}
+
 static void next_drains(struct world *world)
 {
 	world_backend(world, B_NEXT, set_draining);
@@ -357,6 +362,15 @@ static const struct scenario rows[] = {
 			  SENT(B_NEXT) },
 			{ .in = { V6, SHORT(NEXT) }, SENT(B_NEXT) },
 			{ .before = next_is_down, .in = { SHORT(NEXT) }, SENT(B_IPIP4) },
+		},
+	},
+	{
+		"quic_server_that_is_down_for_one_vip_keeps_the_packets_of_another",
+		.steps = {
+			{ .before = quic, .in = { SHORT(NEXT) }, SENT(B_NEXT) },
+			{ .before = next_is_down_for_the_ip4_vip, .in = { SHORT(NEXT) },
+			  NEW(B_IPIP4) },
+			{ .in = { V6, SHORT(NEXT) }, SENT(B_NEXT) },
 		},
 	},
 	{

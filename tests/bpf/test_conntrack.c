@@ -295,6 +295,60 @@ static void flow_of_a_backend_that_was_taken_down_is_never_kept(struct lane *lan
 	expect_udp(OTHER_CLIENT, B_NEXT);
 }
 
+/* backend_use: key.vip. */
+static void flow_of_a_backend_that_is_down_for_its_vip_alone_is_chosen_again(struct lane *lane)
+{
+	make_confirmed(lane);
+	lane_table(lane, B_NEXT);
+	lane_verdict(lane, B_IPIP4, BACKEND_DOWN, 0);
+	expect_udp(OTHER_CLIENT, B_IPIP4);
+	expect_tcp(CLIENT, TCP_ACK, B_NEXT);
+	expect_udp(OTHER_CLIENT, B_IPIP4);
+	assert_int_equal(lane_count(lane), 2);
+
+	/* There it stays. */
+	lane_up(lane, B_IPIP4);
+	expect_tcp(CLIENT, TCP_ACK, B_NEXT);
+}
+
+/* backend_use: in the place of the flags, not beside them; key.backend. */
+static void flow_of_a_backend_that_is_up_for_its_vip_alone_stays(struct lane *lane)
+{
+	make_confirmed(lane);
+	lane_table(lane, B_NEXT);
+	lane_verdict(lane, B_NEXT, BACKEND_DOWN, 0);
+	lane_verdict(lane, B_IPIP4, BACKEND_DRAINING, BACKEND_DOWN);
+	expect_tcp(CLIENT, TCP_ACK, B_IPIP4);
+	expect_udp(OTHER_CLIENT, B_NEXT);
+	expect_tcp(CLIENT, TCP_ACK, B_IPIP4);
+	expect_udp(OTHER_CLIENT, B_NEXT);
+}
+
+/* use_keeps_flows: of the verdict, and not of the flags. */
+static void flow_of_a_backend_that_fails_for_its_vip_stays_when_that_keeps_it(struct lane *lane)
+{
+	lane_keep_down(lane);
+	make_confirmed(lane);
+	lane_table(lane, B_NEXT);
+	lane_verdict(lane, B_IPIP4, BACKEND_DOWN | BACKEND_FAILED, BACKEND_DOWN);
+	expect_tcp(CLIENT, TCP_ACK, B_IPIP4);
+	expect_udp(OTHER_CLIENT, B_NEXT);
+
+	lane_verdict(lane, B_IPIP4, BACKEND_DOWN, BACKEND_DOWN | BACKEND_FAILED);
+	expect_tcp(CLIENT, TCP_ACK, B_NEXT);
+}
+
+/* usable_backend: syn and BACKEND_DRAINING, of the verdict. */
+static void syn_is_chosen_again_where_its_vip_alone_drains_the_backend(struct lane *lane)
+{
+	make_confirmed(lane);
+	expect_tcp(OPENING_CLIENT, TCP_SYN, B_IPIP4);
+	lane_table(lane, B_NEXT);
+	lane_verdict(lane, B_IPIP4, BACKEND_DRAINING, 0);
+	expect_tcp(CLIENT, TCP_ACK, B_IPIP4);
+	expect_tcp(OPENING_CLIENT, TCP_SYN, B_NEXT);
+}
+
 static void table_leads_to_next_after_ipip4(struct lane *lane)
 {
 	world_table_after(lane->world, T_MAIN, B_NEXT, B_IPIP4);
@@ -456,6 +510,10 @@ int main(void)
 		LANE_RULE(flow_of_a_failed_backend_is_chosen_again_unless_the_vip_keeps_it),
 		LANE_RULE(flow_of_a_failed_backend_stays_when_the_vip_keeps_it),
 		LANE_RULE(flow_of_a_backend_that_was_taken_down_is_never_kept),
+		LANE_RULE(flow_of_a_backend_that_is_down_for_its_vip_alone_is_chosen_again),
+		LANE_RULE(flow_of_a_backend_that_is_up_for_its_vip_alone_stays),
+		LANE_RULE(flow_of_a_backend_that_fails_for_its_vip_stays_when_that_keeps_it),
+		LANE_RULE(syn_is_chosen_again_where_its_vip_alone_drains_the_backend),
 		LANE_RULE(guess_goes_to_the_slots_previous_owner_when_its_backend_is_down),
 		LANE_RULE(guess_without_a_usable_alternate_goes_by_the_table),
 		LANE_RULE(guess_remains_one),

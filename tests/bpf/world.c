@@ -71,6 +71,7 @@ void world_reset(struct world *world)
 	clear_map(skel->maps.acls4);
 	clear_map(skel->maps.acls6);
 	clear_map(skel->maps.quic_servers);
+	clear_map(skel->maps.verdicts);
 	clear_counters(skel->maps.ct_rescues, 1);
 	clear_counters(skel->maps.new_flow_counters, V__MAX);
 	clear_counters(skel->maps.icmp_spent, 1);

@@ -133,6 +133,12 @@ const struct tunnel *world_tunnel(enum backend_id id);
 
 void world_backend(struct world *world, enum backend_id id,
 		   void (*change)(struct backend *));
+/*
+ * How the VIP uses the backend, which is as always beside that and has the flags:
+ * some of BACKEND_USE_FLAGS, each.
+ */
+void world_verdict(struct world *world, enum vip_id vip, enum backend_id id,
+		   uint8_t verdict, uint8_t flags);
 /* An entry of vips4 or vips6, by address, port and protocol. */
 void world_vip(struct world *world, const char *address, uint16_t port,
 	       uint8_t protocol, const struct vip *vip);

@@ -202,6 +202,20 @@ void world_backend(struct world *world, enum backend_id id,
 	world_map_update(world->skel->maps.backends, &key, &backend);
 }
 
+void world_verdict(struct world *world, enum vip_id vip, enum backend_id id,
+		   uint8_t verdict, uint8_t flags)
+{
+	struct backend backend = backend_value(world, id);
+	struct verdict_key key = { .vip = vip, .backend = id };
+	struct verdict value = { .flags = verdict };
+	uint32_t index = id;
+
+	backend.flags &= ~BACKEND_PLAIN;
+	backend.flags |= BACKEND_VERDICTS | flags;
+	world_map_update(world->skel->maps.verdicts, &key, &value);
+	world_map_update(world->skel->maps.backends, &index, &backend);
+}
+
 void world_reset_backends(struct world *world)
 {
 	for (int id = 1; id < B__MAX; id++)

@@ -122,6 +122,11 @@ void lane_fail(struct lane *lane, enum backend_id id)
 	world_backend(lane->world, id, set_failed);
 }
 
+void lane_verdict(struct lane *lane, enum backend_id id, uint8_t verdict, uint8_t flags)
+{
+	world_verdict(lane->world, lane->v6 ? V_WEB6 : V_WEB4, id, verdict, flags);
+}
+
 static void set_keep_down(struct vip *vip)
 {
 	vip->flags |= VIP_KEEP_DOWN;

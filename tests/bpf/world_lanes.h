@@ -60,6 +60,8 @@ void lane_table(struct lane *lane, enum backend_id id);
 void lane_down(struct lane *lane, enum backend_id id);
 /* Down by its check, not by its operator. */
 void lane_fail(struct lane *lane, enum backend_id id);
+/* world_verdict() of the VIP of 443/tcp. */
+void lane_verdict(struct lane *lane, enum backend_id id, uint8_t verdict, uint8_t flags);
 /* on_down: keep, in the VIPs. */
 void lane_keep_down(struct lane *lane);
 void lane_up(struct lane *lane, enum backend_id id);

@@ -30,6 +30,7 @@ void plan_free(struct plan **plan)
 	vip_entries_clear(&p->entries);
 	free(p->acls);
 	free(p->servers);
+	free(p->verdicts);
 	free(p->members);
 	free(p);
 	*plan = NULL;
@@ -82,6 +83,7 @@ void plan_sort(struct plan *plan)
 	sort(plan->vips, plan->n_vips, sizeof(*plan->vips), compare_vips);
 	sort(plan->acls, plan->n_acls, sizeof(*plan->acls), compare_acls);
 	plan_sort_servers(plan);
+	plan_sort_verdicts(plan);
 }
 
 const struct plan_backend *plan_find_backend(const struct plan *plan,

@@ -38,11 +38,19 @@ enum backend_use {
 	USE_DOWN,  /* nothing: known flows are chosen again */
 };
 
+/* Whether VIPs use a backend otherwise than its own `use` says. */
+enum backend_verdicts {
+	VERDICTS_NONE,
+	VERDICTS_ALIKE, /* some do, but their known flows fare the same */
+	VERDICTS_PART,  /* known flows stay or are chosen again by VIP */
+};
+
 struct plan_backend {
 	struct backend_ident ident;
 	uint16_t id;
 	bool draining; /* in no pool any more */
 	uint8_t use;   /* enum backend_use; at least USE_DRAIN when draining */
+	uint8_t verdicts; /* enum backend_verdicts */
 	/* s that it drains for once it is in no pool; 0: until its flows end */
 	uint32_t drain_timeout;
 };
@@ -84,6 +92,15 @@ struct plan_server {
 	uint16_t backend; /* id */
 };
 
+/* How a VIP uses a backend, where the backend alone does not say it. */
+struct plan_verdict {
+	uint16_t vip, backend; /* ids */
+	uint8_t use; /* enum backend_use */
+	/* Its VIP's pool lists it no more, but flows of the VIP may name it ... */
+	bool left;
+	uint32_t drain_timeout; /* ... and stay for so many s; 0: until they end */
+};
+
 struct plan {
 	struct cfg *cfg; /* owned; NULL in a plan that was read from the maps */
 	struct plan_backend *backends; /* sorted by ident */
@@ -97,6 +114,9 @@ struct plan {
 	size_t n_acls;
 	struct plan_server *servers; /* sorted by key */
 	size_t n_servers;
+	struct plan_verdict *verdicts; /* sorted by VIP and backend */
+	size_t n_verdicts;
+	size_t verdicts_left_out; /* for want of room: the backend's own use counts */
 	struct plan_member *members;
 	/* Where the search for a free id goes on: freed ids rest a while. */
 	uint16_t last_backend, last_table, last_vip, last_group;
@@ -172,6 +192,11 @@ uint16_t plan_find_server(const struct plan *plan, const struct quic_server_key 
 void plan_sort_servers(struct plan *plan);
 /* A copy of the servers of `old`, for a plan that has none. -ENOMEM or 0. */
 int plan_copy_servers(struct plan *plan, const struct plan *old);
+
+/* Ids; NULL: the VIP uses the backend as that says itself, if it does. */
+const struct plan_verdict *plan_find_verdict(const struct plan *plan, uint16_t vip,
+					     uint16_t backend);
+void plan_sort_verdicts(struct plan *plan);
 
 void backend_ident_of(const struct cfg_pool *pool, const struct cfg_backend *backend,
 		      struct backend_ident *ident);

@@ -11,6 +11,7 @@
 #include "dp/publish.h"
 #include "dp/publish_acls.h"
 #include "dp/publish_quic.h"
+#include "dp/publish_verdicts.h"
 #include "dp/publish_vips.h"
 #include "sys/kmap.h"
 
@@ -133,13 +134,6 @@ static int adopt_entries(struct adoption *a)
 	return rc ? rc : adopt_vips(a);
 }
 
-static enum backend_use use_by(uint8_t flags)
-{
-	if (flags & BACKEND_DOWN)
-		return flags & BACKEND_FAILED ? USE_FAILED : USE_DOWN;
-	return flags & BACKEND_DRAINING ? USE_DRAIN : USE_UP;
-}
-
 static int adopt_backend(void *context, const void *key, const void *value)
 {
 	struct adoption *a = context;
@@ -153,7 +147,7 @@ static int adopt_backend(void *context, const void *key, const void *value)
 		.ident = ident,
 		.id = id,
 		.draining = a->kernel->backend[id].flags & BACKEND_DRAINING,
-		.use = use_by(a->kernel->backend[id].flags),
+		.use = publish_use_by(a->kernel->backend[id].flags),
 	};
 	return 0;
 }
@@ -299,6 +293,8 @@ int kernel_adopt(struct kernel *k, struct plan **out, struct err *err)
 	rc = publish_acls_adopt(k, plan, err);
 	if (!rc)
 		rc = publish_quic_adopt(k, plan, err);
+	if (!rc)
+		rc = publish_verdicts_adopt(k, plan, err);
 	if (rc)
 		return rc;
 	rc = adopt_tables(k, plan, err);

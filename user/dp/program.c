@@ -97,6 +97,7 @@ int program_maps(const struct fairlead_bpf *skel, unsigned int cpus, struct kern
 		.acls4 = bpf_map__fd(skel->maps.acls4),
 		.acls6 = bpf_map__fd(skel->maps.acls6),
 		.quic_servers = bpf_map__fd(skel->maps.quic_servers),
+		.verdicts = bpf_map__fd(skel->maps.verdicts),
 		.cpus = cpus,
 	};
 	return vip_sets_map(bpf_map__fd(skel->maps.vip_sets4),

@@ -14,6 +14,7 @@
 #include "publish_acls.h"
 #include "publish_previous.h"
 #include "publish_quic.h"
+#include "publish_verdicts.h"
 #include "publish_vips.h"
 #include "sys/kmap.h"
 
@@ -84,18 +85,15 @@ static void forget_backends(struct kernel *k, const uint32_t *ids, size_t n)
 		memset(&k->backend[ids[i]], 0xff, sizeof(*k->backend));
 }
 
-static uint8_t use_flags(uint8_t use)
+static void fill_backend(const struct kernel *k, const struct plan_backend *b,
+			 struct backend *out)
 {
-	switch (use) {
-	case USE_DRAIN:
-		return BACKEND_DRAINING;
-	case USE_FAILED:
-		return BACKEND_DOWN | BACKEND_FAILED;
-	case USE_DOWN:
-		return BACKEND_DOWN;
-	default:
-		return 0;
-	}
+	outer_fill(&b->ident, k->hop(k->hop_context, &b->ident.addr),
+		   publish_use_flags(b->use), out);
+	if (b->verdicts != VERDICTS_NONE)
+		out->flags |= BACKEND_VERDICTS;
+	if (b->verdicts == VERDICTS_PART)
+		out->flags &= ~BACKEND_PLAIN;
 }
 
 int publish_backends(struct kernel *k, const struct plan *plan, struct err *err)
@@ -112,8 +110,7 @@ int publish_backends(struct kernel *k, const struct plan *plan, struct err *err)
 	for (i = 0; i < plan->n_backends; i++) {
 		const struct plan_backend *b = &plan->backends[i];
 
-		outer_fill(&b->ident, k->hop(k->hop_context, &b->ident.addr),
-			   use_flags(b->use), &entries[n]);
+		fill_backend(k, b, &entries[n]);
 		ids[n] = b->id;
 		n += memcmp(&entries[n], &k->backend[b->id], sizeof(*entries)) != 0;
 	}
@@ -392,6 +389,7 @@ static int delete_tables(struct kernel *k, const struct plan *from,
 /* The old elements fit where they were, so this needs no memory of the maps. */
 static void roll_back(struct kernel *k, struct publish *p, bool exchanged)
 {
+	publish_verdicts_write(k, p->to, p->from, NULL);
 	publish_acls_write(k, p->to, p->from, NULL);
 	publish_quic_write(k, p->to, p->from, NULL);
 	publish_vips_write(k, p->to, p->from, NULL);
@@ -401,6 +399,7 @@ static void roll_back(struct kernel *k, struct publish *p, bool exchanged)
 	if (exchanged)
 		exchange_tables(k, p, NULL);
 	publish_backends(k, p->from, NULL);
+	publish_verdicts_delete(k, p->to, p->from, NULL);
 	clear_backends(k, p->to, p->from, NULL);
 }
 
@@ -414,6 +413,8 @@ int publish_commit(struct kernel *k, struct publish *p, struct err *err)
 	bool exchanged = false;
 	int rc = clear_new_counters(k, p->from, p->to, err);
 
+	if (!rc)
+		rc = publish_verdicts_write(k, p->from, p->to, err);
 	if (!rc)
 		rc = publish_backends(k, p->to, err);
 	if (!rc) {
@@ -432,6 +433,8 @@ int publish_commit(struct kernel *k, struct publish *p, struct err *err)
 		rc = publish_acls_delete(k, p->from, p->to, err);
 	if (!rc)
 		rc = publish_quic_delete(k, p->from, p->to, err);
+	if (!rc)
+		rc = publish_verdicts_delete(k, p->from, p->to, err);
 	if (rc)
 		roll_back(k, p, exchanged);
 	return rc;

@@ -8,9 +8,9 @@
  * (publish_prepare, on any thread); then the commit (publish_commit, on the
  * loop's thread) writes in this order:
  *
- *   backends and egress -> tables -> lists of sources and server ids -> VIPs
- *   -> VIPs that go -> lists and server ids that go -> tables that go
- *   -> backends that go
+ *   verdicts -> backends and egress -> tables -> lists of sources and server ids
+ *   -> VIPs -> VIPs that go -> lists and server ids that go -> verdicts that go
+ *   -> tables that go -> backends that go
  *
  * so that whatever a packet finds, what it names is there already, and nothing
  * is taken away while it is named. A commit that fails writes the old plan back
@@ -41,7 +41,7 @@ struct kernel {
 	int vips4, vips6, prefixes4, prefixes6, services, vip_records;
 	int tables, backends, egress;
 	int acls4, acls6;
-	int quic_servers;
+	int quic_servers, verdicts;
 	int vip_counters, backend_counters, new_flow_counters;
 	unsigned int cpus; /* entries of a per-CPU value */
 	struct vip_sets vip_sets; /* mapped; kernel_release unmaps them */
