@@ -11,6 +11,7 @@
 #include "dp/publish_vips.c"
 #include "dp/publish_acls.c"
 #include "dp/publish_quic.c"
+#include "dp/publish_verdicts.c"
 
 static uint8_t hop_version; /* another MAC for everybody */
 
@@ -37,6 +38,7 @@ static inline struct kernel new_kernel(void)
 		.new_flow_counters = MAP_NEW_FLOW_COUNTERS,
 		.acls4 = MAP_ACLS4, .acls6 = MAP_ACLS6,
 		.quic_servers = MAP_QUIC_SERVERS,
+		.verdicts = MAP_VERDICTS,
 		.cpus = 2, .hop = test_hop,
 	};
 
@@ -93,10 +95,11 @@ static inline int change(struct kernel *k, const struct plan *from, const struct
 	return rc;
 }
 
-static inline bool drop_all(void *context, uint16_t id)
+static inline bool drop_all(void *context, uint16_t vip, uint16_t backend)
 {
 	(void)context;
-	(void)id;
+	(void)vip;
+	(void)backend;
 	return true;
 }
 

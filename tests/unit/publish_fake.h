@@ -33,6 +33,7 @@ static int fake_close(int fd);
 #define FAKE_VIPS 512
 #define FAKE_ACLS 256
 #define FAKE_SERVERS 128
+#define FAKE_VERDICTS 512
 #define FAKE_TABLES 256 /* inner maps alive at a time */
 #define FAKE_FD 1000
 
@@ -40,7 +41,7 @@ static int fake_close(int fd);
 enum fake_map { MAP_VIPS4 = 1, MAP_VIPS6, MAP_PREFIXES4, MAP_PREFIXES6, MAP_SERVICES,
 		MAP_RECORDS, MAP_TABLES, MAP_BACKENDS, MAP_EGRESS,
 		MAP_VIP_COUNTERS, MAP_BACKEND_COUNTERS, MAP_NEW_FLOW_COUNTERS,
-		MAP_ACLS4, MAP_ACLS6, MAP_QUIC_SERVERS };
+		MAP_ACLS4, MAP_ACLS6, MAP_QUIC_SERVERS, MAP_VERDICTS };
 
 struct fake_vip {
 	bool used;
@@ -62,6 +63,12 @@ struct fake_server {
 	uint16_t backend; /* 0: there is none */
 };
 
+struct fake_verdict {
+	bool used;
+	struct verdict_key key;
+	struct verdict value;
+};
+
 /* An inner map; it lives while an fd or an outer entry holds it. */
 struct fake_table {
 	bool fd_open;
@@ -77,6 +84,7 @@ struct fake_maps {
 	uint32_t prefixes;
 	struct fake_acl acls[2][FAKE_ACLS]; /* by map, from MAP_ACLS4 on */
 	struct fake_server servers[FAKE_SERVERS];
+	struct fake_verdict verdicts[FAKE_VERDICTS];
 	int table[FAKE_IDS]; /* index into the inner maps; -1: none */
 	struct backend backends[FAKE_IDS];
 	uint8_t vip_counted[FAKE_IDS], backend_counted[FAKE_IDS];
@@ -223,6 +231,34 @@ static inline void fake_put_server(const void *key, size_t size, const void *val
 	memcpy(&server->backend, value, sizeof(server->backend));
 }
 
+/* Its entry, or a free one. */
+static inline struct fake_verdict *fake_verdict(const void *key, size_t size)
+{
+	struct fake_verdict *free_one = NULL;
+	size_t i;
+
+	assert_int_equal(size, sizeof(struct verdict_key));
+	for (i = 0; i < FAKE_VERDICTS; i++) {
+		struct fake_verdict *verdict = &fake.verdicts[i];
+
+		if (verdict->used && !memcmp(&verdict->key, key, size))
+			return verdict;
+		if (!verdict->used && !free_one)
+			free_one = verdict;
+	}
+	assert_non_null(free_one);
+	return free_one;
+}
+
+static inline void fake_put_verdict(const void *key, size_t size, const void *value)
+{
+	struct fake_verdict *verdict = fake_verdict(key, size);
+
+	verdict->used = true;
+	memcpy(&verdict->key, key, size);
+	memcpy(&verdict->value, value, sizeof(verdict->value));
+}
+
 static inline uint32_t fake_id(const void *key, size_t size)
 {
 	uint32_t id;
@@ -271,6 +307,10 @@ static inline void fake_put(int fd, const char *key, size_t key_size, const char
 		assert_int_equal(value_size, sizeof(uint16_t));
 		fake_put_server(key, key_size, value);
 		break;
+	case MAP_VERDICTS:
+		assert_int_equal(value_size, sizeof(struct verdict));
+		fake_put_verdict(key, key_size, value);
+		break;
 	case MAP_NEW_FLOW_COUNTERS:
 		break;
 	case MAP_BACKEND_COUNTERS:
@@ -315,6 +355,8 @@ int kmap_delete(int fd, const void *keys, size_t key_size, size_t n)
 			fake.table[fake_id(key, key_size)] = -1;
 		} else if (fd == MAP_QUIC_SERVERS) {
 			fake_server(key, key_size)->backend = 0;
+		} else if (fd == MAP_VERDICTS) {
+			fake_verdict(key, key_size)->used = false;
 		} else if (fd == MAP_ACLS4 || fd == MAP_ACLS6) {
 			acl = fake_acl(fd, key, key_size, false);
 			if (acl)

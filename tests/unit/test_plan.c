@@ -81,20 +81,20 @@ static void backends_are_found_beside_draining_ones_of_any_address(void **state)
 				 backend_id(second, table->members[i].name));
 }
 
-static bool drop_all(void *context, uint16_t id)
+static bool drop_all(void *context, uint16_t vip, uint16_t backend)
 {
 	(void)context;
-	(void)id;
+	(void)vip;
+	(void)backend;
 	return true;
 }
 
-static bool drop_one(void *context, uint16_t id)
+static bool drop_one(void *context, uint16_t vip, uint16_t backend)
 {
-	return id == *(uint16_t *)context;
+	return !vip && backend == *(uint16_t *)context;
 }
 
-static struct plan *must_release(const struct plan *old, bool (*drop)(void *, uint16_t),
-				 void *context)
+static struct plan *must_release(const struct plan *old, plan_drop *drop, void *context)
 {
 	struct plan *plan = NULL;
 	struct err err = { 0 };

@@ -60,7 +60,7 @@ static void id_that_a_live_flow_names_is_kept(void **state)
 		_cleanup_free_ struct sweep *s = new_sweep();
 
 		assert_int_equal(visit(s, 5, 0, left[i]), FLOW_KEEP);
-		assert_false(is_forgotten(s, 5));
+		assert_false(is_forgotten(s, 0, 5));
 	}
 }
 
@@ -70,7 +70,7 @@ static void id_that_is_the_alternate_of_a_guess_is_kept(void **state)
 
 	(void)state;
 	assert_int_equal(visit(s, 6, 5, 10), FLOW_KEEP);
-	assert_false(is_forgotten(s, 5));
+	assert_false(is_forgotten(s, 0, 5));
 }
 
 static void flow_that_has_ended_is_taken_away_and_names_nobody(void **state)
@@ -81,7 +81,7 @@ static void flow_that_has_ended_is_taken_away_and_names_nobody(void **state)
 	assert_int_equal(visit(s, 5, 5, -1), FLOW_FORGET);
 	assert_int_equal(visit(s, 5, 5, -500), FLOW_FORGET);
 	assert_int_equal(visit(s, 6, 0, -1), FLOW_FORGET);
-	assert_true(is_forgotten(s, 5));
+	assert_true(is_forgotten(s, 0, 5));
 }
 
 static void one_live_flow_among_ended_ones_keeps_the_id(void **state)
@@ -92,7 +92,7 @@ static void one_live_flow_among_ended_ones_keeps_the_id(void **state)
 	visit(s, 5, 0, -1);
 	visit(s, 5, 0, 1);
 	visit(s, 5, 0, -1);
-	assert_false(is_forgotten(s, 5));
+	assert_false(is_forgotten(s, 0, 5));
 }
 
 static void flows_of_active_backends_are_left_alone(void **state)
@@ -101,8 +101,8 @@ static void flows_of_active_backends_are_left_alone(void **state)
 
 	(void)state;
 	assert_int_equal(visit(s, 6, 0, 100), FLOW_KEEP);
-	assert_false(is_forgotten(s, 6));
-	assert_true(is_forgotten(s, 5));
+	assert_false(is_forgotten(s, 0, 6));
+	assert_true(is_forgotten(s, 0, 5));
 }
 
 /* What is not draining any more when the release comes, stays. */
@@ -134,6 +134,54 @@ static void backend_that_came_back_meanwhile_is_not_released(void **state)
 	assert_int_equal(backend_id(kept, "10.0.0.1"), id);
 }
 
+static void add_leaver(struct sweep *s, uint16_t vip, uint16_t backend)
+{
+	s->leavers = reallocarray(s->leavers, s->n_leavers + 1, sizeof(*s->leavers));
+	s->leavers[s->n_leavers++] = (struct leaver){ vip, backend, false };
+	s->left[backend] = true;
+}
+
+/* Of the VIP, which 0 is none in particular: a flow that is kept by its tuple. */
+static void visit_of(struct sweep *s, uint16_t vip, uint16_t backend, uint16_t alternate)
+{
+	const struct flow_seen seen = {
+		.vip = vip,
+		.by_tuple = !vip,
+		.flow = { .backend = backend, .alternate = alternate,
+			  .stamp = FLOW_STAMP(s->now + 10, FLOW_CONFIRMED) },
+	};
+
+	assert_int_equal(visit_flow(s, &seen), FLOW_KEEP);
+}
+
+static void backend_that_left_a_vip_is_kept_for_flows_of_that_vip_alone(void **state)
+{
+	static const struct {
+		uint16_t vip, backend, alternate;
+		bool first, second;
+	} rows[] = {
+		{ 3, 9, 0, true, true },   /* another VIP's */
+		{ 1, 8, 0, true, true },   /* another backend's */
+		{ 1, 9, 0, false, true },
+		{ 2, 8, 9, true, false },
+		{ 0, 9, 0, false, false }, /* anybody's */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct sweep *s = new_sweep();
+
+		add_leaver(s, 1, 9);
+		add_leaver(s, 2, 9);
+		visit_of(s, rows[i].vip, rows[i].backend, rows[i].alternate);
+		assert_int_equal(is_forgotten(s, 1, 9), rows[i].first);
+		assert_int_equal(is_forgotten(s, 2, 9), rows[i].second);
+		assert_false(is_forgotten(s, 3, 9));
+		assert_false(is_forgotten(s, 0, 9));
+		sweep_free(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +191,7 @@ int main(void)
 		cmocka_unit_test(one_live_flow_among_ended_ones_keeps_the_id),
 		cmocka_unit_test(flows_of_active_backends_are_left_alone),
 		cmocka_unit_test(backend_that_came_back_meanwhile_is_not_released),
+		cmocka_unit_test(backend_that_left_a_vip_is_kept_for_flows_of_that_vip_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

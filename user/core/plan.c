@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "plan_verdicts.h"
 
 int plan_new(struct plan **out, struct err *err)
 {
@@ -185,8 +186,7 @@ static int copy_vips_and_tables(const struct plan *old, struct plan *copy)
 }
 
 int plan_release(const struct plan *old, const struct plan_health *health,
-		 bool (*drop)(void *context, uint16_t id), void *context,
-		 struct plan **out, struct err *err)
+		 plan_drop *drop, void *context, struct plan **out, struct err *err)
 {
 	_cleanup_cfg_ struct cfg *cfg = NULL;
 	_cleanup_plan_ struct plan *plan = NULL;
@@ -199,11 +199,11 @@ int plan_release(const struct plan *old, const struct plan_health *health,
 		return rc;
 	kept->backends = calloc(old->n_backends + 1, sizeof(*kept->backends));
 	if (!kept->backends || copy_vips_and_tables(old, kept) ||
-	    plan_copy_servers(kept, old))
+	    plan_copy_servers(kept, old) || plan_copy_verdicts(kept, old, drop, context))
 		return err_set(err, -ENOMEM, "out of memory");
 
 	for (i = 0; i < old->n_backends; i++)
-		if (!old->backends[i].draining || !drop(context, old->backends[i].id))
+		if (!old->backends[i].draining || !drop(context, 0, old->backends[i].id))
 			kept->backends[kept->n_backends++] = old->backends[i];
 	/* The cursors go on, so that what was dropped is not given out at once. */
 	kept->last_backend = old->last_backend;

@@ -12,7 +12,8 @@
  * parameters share one, whether they are of one pool or of two.
  *
  * A backend that left the configuration stays in the plan as draining, with its
- * id, because flows may name it; plan_release() lets it go.
+ * id, because flows may name it; plan_release() lets it go. One that left the pool of
+ * a VIP, but not the configuration, is a leaver of that VIP, and has a verdict.
  *
  * A table id may keep its number while its slots change only when every VIP
  * that used it before uses it still: then one swap changes them all, and no VIP
@@ -30,7 +31,10 @@
 #include "table.h"
 #include "way.h"
 
-/* How a backend may be used, from the kindest way of any pool that lists it. */
+/*
+ * How a backend may be used, from the kindest way that a VIP goes to it, or went. VIPs
+ * that use it otherwise have verdicts.
+ */
 enum backend_use {
 	USE_UP,
 	USE_DRAIN, /* known flows only */
@@ -61,6 +65,7 @@ struct plan_member {
 	uint16_t backend; /* id */
 	/* Percent of its slots that it serves; the others it lends. 0: it is down. */
 	uint8_t share;
+	uint8_t use; /* enum backend_use, by the way of the table; of no other's flows */
 };
 
 struct plan_table {
@@ -75,6 +80,7 @@ struct plan_table {
 struct plan_vip {
 	struct vip_spec spec;
 	uint16_t id, table;
+	uint32_t drain_timeout; /* s, of what leaves its pool; 0: until the flows end */
 	/* What its entry says beside id and table, which are zero here. */
 	struct vip options;
 };
@@ -146,8 +152,11 @@ struct plan_health {
 	void (*ask)(void *context, const struct cfg_pool *pool, const struct way *way,
 		    const struct cfg_backend *backend, struct plan_backend_health *out);
 	void *context;
-	/* Has it drained for as long as it may? NULL: none has. */
-	bool (*has_drained)(void *context, const struct plan_backend *backend);
+	/*
+	 * Has the backend drained for as long as it may, of the VIP whose pool it left, or
+	 * (vip 0) of all since it is in no pool? Ids. NULL: none has.
+	 */
+	bool (*has_drained)(void *context, uint16_t vip, uint16_t backend);
 };
 
 /*
@@ -158,10 +167,15 @@ struct plan_health {
 int plan_make(struct cfg **cfg, const struct plan *old,
 	      const struct plan_health *health, struct plan **out, struct err *err);
 
-/* A copy of `old` without the draining backends whose ids `drop` says yes to. */
+/*
+ * Has nobody a flow of the VIP to the backend any more, or (vip 0) of any VIP? Ids. Asked
+ * of leavers, and of backends that are in no pool.
+ */
+typedef bool plan_drop(void *context, uint16_t vip, uint16_t backend);
+
+/* A copy of `old` without the draining backends and leavers that `drop` says yes to. */
 int plan_release(const struct plan *old, const struct plan_health *health,
-		 bool (*drop)(void *context, uint16_t id), void *context,
-		 struct plan **out, struct err *err);
+		 plan_drop *drop, void *context, struct plan **out, struct err *err);
 
 /* For plans read from the maps: sort what was put into the arrays. */
 void plan_sort(struct plan *plan);

@@ -10,6 +10,7 @@
 
 #include "cleanup.h"
 #include "plan.h"
+#include "plan_verdicts.h"
 #include "table_overlay.h"
 
 #define IDS 65536
@@ -159,7 +160,18 @@ static uint8_t share_of(const struct cfg_pool *pool,
 	return health->presumed && pool->all_down != ALL_DOWN_DROP ? HEALTH_SHARE_FULL : 0;
 }
 
-/* A flow does not say by which way it came to a backend: the kindest word counts. */
+static void count_on_all(const struct cfg_pool *pool, struct plan_member *members)
+{
+	size_t i;
+
+	for (i = 0; i < pool->n_backends; i++)
+		if (pool->backends[i].state == ADMIN_UP) {
+			members[i].share = HEALTH_SHARE_FULL;
+			members[i].use = USE_UP;
+		}
+}
+
+/* For a start, the kindest word counts; plan_verdicts.c knows of VIPs. */
 static void use_at_least(struct plan_backend *backend, enum backend_use use)
 {
 	if (use < backend->use)
@@ -180,17 +192,14 @@ static void judge_way(const struct maker *m, const struct way *way,
 
 		ask(m, way, backend, &health);
 		members[i].share = share_of(pool, &health);
-		use_at_least(&backends[i], use_when(&health, backend));
+		members[i].use = use_when(&health, backend);
 		weight += backend->state == ADMIN_UP ? backend->weight : 0;
 		up += health.state == EFFECTIVE_UP && health.share ? backend->weight : 0;
 	}
-	if (!counts_on_all(pool, weight, up))
-		return;
+	if (counts_on_all(pool, weight, up))
+		count_on_all(pool, members);
 	for (i = 0; i < pool->n_backends; i++)
-		if (pool->backends[i].state == ADMIN_UP) {
-			members[i].share = HEALTH_SHARE_FULL;
-			backends[i].use = USE_UP;
-		}
+		use_at_least(&backends[i], members[i].use);
 }
 
 /* All ways of a pool; returns how many members these have together. */
@@ -265,7 +274,7 @@ static struct plan_backend removed(const struct maker *m, const struct plan_back
 	if (old->use < USE_DRAIN)
 		backend.use = USE_DRAIN;
 	if (m->health && m->health->has_drained &&
-	    m->health->has_drained(m->health->context, old))
+	    m->health->has_drained(m->health->context, 0, old->id))
 		backend.use = USE_DOWN;
 	return backend;
 }
@@ -399,6 +408,7 @@ static int make_vips(struct maker *m)
 			.spec = vip->spec,
 			.id = old ? old->id : id_take(m->ids),
 			.table = m->way_tables[m->ways.of_vip[i]].id,
+			.drain_timeout = cfg_find_pool(m->cfg, vip->pool)->drain_timeout,
 		};
 		if (!plan->vips[i].id)
 			return err_set(m->err, -ENOSPC,
@@ -543,6 +553,9 @@ static int make_all(struct maker *m)
 		rc = plan_fill_options(plan, m->cfg, m->err);
 	if (!rc)
 		rc = plan_fill_servers(plan, m->cfg, m->old, m->err);
+	if (!rc)
+		rc = plan_fill_verdicts(plan, m->way_tables, m->ways.n, m->ways.of_vip,
+					m->old, m->health, m->err);
 	if (rc)
 		return rc;
 

@@ -40,10 +40,10 @@ void checks_follow_routes(struct checks *checks);
 void checks_ask(void *context, const struct cfg_pool *pool, const struct way *way,
 		const struct cfg_backend *backend, struct plan_backend_health *out);
 
-/* Removed backends whose pools had a drain_timeout; the plan is another. */
+/* Removed backends whose pools had a drain_timeout, also of a VIP; the plan is another. */
 void checks_follow_drains(struct checks *checks);
 /* Also for struct plan_health. */
-bool checks_has_drained(void *context, const struct plan_backend *backend);
+bool checks_has_drained(void *context, uint16_t vip, uint16_t backend);
 
 /* What is known of a backend by one way, for people. */
 struct checks_view {

@@ -90,9 +90,12 @@ _Static_assert(WAYS_CHECKS_MAX < ASKED_MAX, "all that a configuration may ask ha
 
 struct probes;
 
-/* A removed backend, and when the last of its flows are chosen again. */
+/*
+ * A removed backend, and when the last of its flows are chosen again; or one that left
+ * the pool of a VIP and is in another, and when those of that VIP are.
+ */
 struct drain {
-	uint16_t id;
+	uint16_t vip, backend; /* ids; vip 0: of all */
 	struct addr addr;
 	uint32_t timeout; /* s */
 	uint64_t until;
@@ -126,7 +129,7 @@ struct checks {
 	uint64_t path_lost;      /* when the program was found to be gone */
 	char mark_failed[600];   /* why some are muted; "": none is */
 
-	struct drain *drains; /* removed backends that drain for so long only */
+	struct drain *drains; /* those that drain for so long only; sorted by ids */
 	size_t n_drains, saved_drains; /* saved: that the file has */
 
 	uv_timer_t tick, settle, save, routes, drained;

@@ -228,6 +228,17 @@ static int adopt_map(struct bpf_map *map, const char *path, struct err *err)
 			    strerror(-rc)) : 0;
 }
 
+/*
+ * A map that the daemon which pinned the others did not know, and that says as much when
+ * it is empty: it is made and pinned beside them. If that daemon comes back, it pays the
+ * map no heed, nor does this one then believe what no flag of a backend speaks of.
+ */
+static bool map_is_new(const struct dataplane *dp, const struct bpf_map *map,
+		       const char *path)
+{
+	return map == dp->skel->maps.verdicts && access(path, F_OK) && errno == ENOENT;
+}
+
 /* Which of the flow maps it is; FLOW_MAP__MAX: none. */
 static int flow_map_of(const struct dataplane *dp, const struct bpf_map *map)
 {
@@ -250,10 +261,12 @@ static int prepare_maps(struct dataplane *dp, struct err *err)
 		    (dp->migrates && flow_map_of(dp, map) < FLOW_MAP__MAX))
 			continue;
 		pin_path(dp, bpf_map__name(map), path, sizeof(path));
-		rc = dp->adopted ? adopt_map(map, path, err) :
-				   bpf_map__set_pin_path(map, path);
-		if (rc && !dp->adopted)
-			return err_set(err, rc, "out of memory");
+		if (dp->adopted && !map_is_new(dp, map, path))
+			rc = adopt_map(map, path, err);
+		else if (bpf_map__set_pin_path(map, path))
+			rc = err_set(err, -ENOMEM, "out of memory");
+		else
+			rc = 0;
 		if (rc)
 			return rc;
 	}

@@ -233,12 +233,22 @@ static void txn_drop(struct txn *txn)
 	publish_backends(&d->kernel, d->plan, NULL);
 }
 
+/* It is said when it begins. */
+static void warn_of_no_room(const struct plan *from, const struct plan *to)
+{
+	if (to->verdicts_left_out && !from->verdicts_left_out)
+		log_warn("known flows of %zu pairs of VIP and backend fare as the kindest VIP of the backend says: at most %d pairs can differ from that",
+			 to->verdicts_left_out, MAX_VERDICTS);
+}
+
 /* What was committed is now what runs. */
 static void txn_adopt(struct txn *txn)
 {
 	struct daemon *d = txn->daemon;
 	/* It may end the draining of some. */
 	bool same = is_refresh(txn) && txn->next->n_backends == d->plan->n_backends;
+
+	warn_of_no_room(d->plan, txn->next);
 
 	/* Its plans end with the old one. */
 	publish_release(&txn->publish);

@@ -37,8 +37,8 @@ typedef void txn_done(void *context, int rc, const struct err *err,
 
 struct txn_request {
 	txn_make *make; /* NULL: the running configuration, with health as it is */
-	/* Draining backends that may go now; NULL: none. */
-	bool (*release)(void *context, uint16_t id);
+	/* Draining backends and leavers that may go now; NULL: none. */
+	plan_drop *release;
 	/* Not NULL: fill it and change nothing. */
 	struct preview *preview;
 	bool attended; /* who asked is told when the request itself is wrong */
