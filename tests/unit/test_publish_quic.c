@@ -29,6 +29,10 @@ static const char *const configs[] = {
 	/* one stays, and has no server id any more */
 	HEAD SIMPLE("1") "  backends: [{address: 10.1.0.11, server_id: 01},\n"
 			 "    {address: 10.1.0.12}]\n",
+	/* one is taken away, and another VIP has it */
+	HEAD SIMPLE("1") "  backends: [{address: 10.1.0.11, server_id: 01}]\n"
+			 "- address: 203.0.113.2:443/udp\n"
+			 "  backends: [{address: 10.1.0.12}]\n",
 	/* in another VIP as well, over GUE */
 	HEAD SIMPLE("1") "  encap: gue\n"
 			 "  backends: [{address: 10.1.0.11, server_id: 01}]\n"
@@ -224,6 +228,28 @@ static void backend_that_is_taken_away_keeps_its_server_id_until_released(void *
 	assert_int_equal(owner(released, 2), 0);
 }
 
+static bool drop_none(void *context, uint16_t vip, uint16_t backend)
+{
+	(void)context, (void)vip, (void)backend;
+	return false;
+}
+
+static void backend_that_only_its_vip_has_lost_keeps_its_server_id(void **state)
+{
+	_cleanup_plan_ struct plan *none = empty_plan();
+	_cleanup_plan_ struct plan *both = must_plan_yaml(configs[2], none);
+	_cleanup_plan_ struct plan *one = must_plan_yaml(configs[8], both);
+	_cleanup_plan_ struct plan *kept = NULL;
+	_cleanup_plan_ struct plan *released = NULL;
+
+	(void)state;
+	assert_int_equal(owner(one, 2), backend_id(both, "10.1.0.12"));
+	assert_int_equal(plan_release(one, NULL, drop_none, NULL, &kept, NULL), 0);
+	assert_int_equal(owner(kept, 2), backend_id(both, "10.1.0.12"));
+	assert_int_equal(plan_release(kept, NULL, drop_all, NULL, &released, NULL), 0);
+	assert_int_equal(owner(released, 2), 0);
+}
+
 static void server_id_of_a_backend_taken_away_may_be_given_to_another(void **state)
 {
 	_cleanup_plan_ struct plan *none = empty_plan();
@@ -267,6 +293,7 @@ int main(void)
 		cmocka_unit_test(failed_change_leaves_the_server_ids_as_they_were),
 		cmocka_unit_test(
 			backend_that_is_taken_away_keeps_its_server_id_until_released),
+		cmocka_unit_test(backend_that_only_its_vip_has_lost_keeps_its_server_id),
 		cmocka_unit_test(server_id_of_a_backend_taken_away_may_be_given_to_another),
 		cmocka_unit_test(server_id_taken_from_a_backend_that_stays_is_gone),
 		cmocka_unit_test(same_server_ids_again_write_none),

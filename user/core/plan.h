@@ -195,9 +195,10 @@ const struct plan_acl *plan_find_acl(const struct plan *plan, const struct plan_
 int plan_fill_options(struct plan *plan, const struct cfg *cfg, struct err *err);
 
 /*
- * The server ids of QUIC VIPs, which have their ids and options; plan_make. A
- * backend that left the configuration keeps its server ids as long as its id,
- * where nobody else has them now: connections that live name it.
+ * The server ids of QUIC VIPs, which have their ids, options and verdicts; plan_make. A
+ * backend that left the configuration keeps its server ids as long as its id, and a
+ * leaver as long as it is one, where nobody else has them now: connections that live
+ * name it.
  */
 int plan_fill_servers(struct plan *plan, const struct cfg *cfg, const struct plan *old,
 		      struct err *err);

@@ -552,10 +552,10 @@ static int make_all(struct maker *m)
 	if (!rc)
 		rc = plan_fill_options(plan, m->cfg, m->err);
 	if (!rc)
-		rc = plan_fill_servers(plan, m->cfg, m->old, m->err);
-	if (!rc)
 		rc = plan_fill_verdicts(plan, m->way_tables, m->ways.n, m->ways.of_vip,
 					m->old, m->health, m->err);
+	if (!rc)
+		rc = plan_fill_servers(plan, m->cfg, m->old, m->err);
 	if (rc)
 		return rc;
 

@@ -110,6 +110,15 @@ static void find_keepers(const struct plan *plan, struct keepers *keepers)
 		keepers->draining[plan->backends[i].id] = plan->backends[i].draining;
 }
 
+/* The pool of its VIP, while others list it. */
+static bool has_left(const struct plan *plan, const struct plan_server *server)
+{
+	const struct plan_verdict *verdict = plan_find_verdict(plan, server->key.vip,
+							       server->backend);
+
+	return verdict && verdict->left;
+}
+
 static int keep_old(struct plan *plan, const struct plan *old)
 {
 	_cleanup_free_ struct keepers *keepers = NULL;
@@ -124,7 +133,7 @@ static int keep_old(struct plan *plan, const struct plan *old)
 	for (i = 0; i < old->n_servers && plan->n_servers < MAX_QUIC_SERVERS; i++) {
 		const struct plan_server *server = &old->servers[i];
 
-		if (keepers->draining[server->backend] &&
+		if ((keepers->draining[server->backend] || has_left(plan, server)) &&
 		    keepers->length[server->key.vip] == server->key.length &&
 		    !find(plan->servers, n, &server->key))
 			plan->servers[plan->n_servers++] = *server;
