@@ -119,6 +119,28 @@ wait_of alt b1 up
 reload # b1 is back
 wait_of web b1 up
 untouched web "b1 is back"
+
+# Nor when it is between two daemons that it leaves.
+stop b1-91
+wait_of alt b1 down
+stop fairleadd KILL
+cp "$RUN/fairlead.yaml" "$RUN/before.yaml"
+sed -i '0,/name: b1/{/name: b1/d}' "$RUN/fairlead.yaml"
+start_fairleadd
+wait_of alt b1 down
+untouched web "b1 has left it between two daemons"
+cp "$RUN/before.yaml" "$RUN/fairlead.yaml"
+serve b1 91
+reload
+wait_of alt b1 up
+wait_of web b1 up
+
+# A daemon that has never heard of verdicts leaves none behind.
+stop fairleadd KILL
+rm "/sys/fs/bpf/fairlead/$ID/verdicts"
+start_fairleadd
+[ -e "/sys/fs/bpf/fairlead/$ID/verdicts" ] || fail "the map of verdicts is not pinned"
+untouched web "a newer daemon has come"
 stop web
 
 sed -i 's/drain_timeout: 0/drain_timeout: 2s/' "$RUN/fairlead.yaml"

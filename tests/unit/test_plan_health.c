@@ -571,8 +571,12 @@ static void only_the_vip_that_lacks_a_backend_has_another_table(void **state)
 	assert_true(plan_table_same(table_of(some, "203.0.113.1:80/tcp"), &all->tables[0]));
 	assert_int_equal(member_of(some, "[2001:db8::1]:80/tcp", 2)->share, 0);
 	assert_int_equal(member_of(some, "[2001:db8::1]:80/tcp", 1)->share, 100);
-	/* What is known to the one VIP goes on, so the backend is what the kinder says. */
+	/* Known flows of the one VIP go on, of the other they do not. */
 	assert_int_equal(use_of(some, 2), USE_UP);
+	assert_int_equal(some->n_verdicts, 1);
+	assert_int_equal(some->verdicts[0].vip, vip_of(some, "[2001:db8::1]:80/tcp")->id);
+	assert_int_equal(some->verdicts[0].backend, backend_id(some, "10.0.0.2"));
+	assert_int_equal(some->verdicts[0].use, USE_FAILED);
 
 	news.told = 0;
 	again = plan_of_ways(TWO_WAYS(""), &news, some);

@@ -7,7 +7,7 @@
 static void table_lines_hold_the_built_slots_as_backend_ids(void **state)
 {
 	static const struct plan_member members[] = {
-		{ "a", 3, 40, 100 }, { "b", 0, 50, 100 }, { "c", 1, 60, 100 },
+		{ "a", 3, 40, 100, USE_UP }, { "b", 0, 50, 100, USE_UP }, { "c", 1, 60, 100, USE_UP },
 	};
 	const struct table_backend set[] = { { "a", 3 }, { "b", 0 }, { "c", 1 } };
 	const struct table_params params = { .algorithm = TABLE_MAGLEV, .size = 251 };
@@ -40,7 +40,7 @@ static void table_lines_hold_the_built_slots_as_backend_ids(void **state)
 
 static void table_of_nobody_has_only_empty_slots(void **state)
 {
-	static const struct plan_member members[] = { { "a", 0, 40, 100 } };
+	static const struct plan_member members[] = { { "a", 0, 40, 100, USE_UP } };
 	struct plan_table table = { .params.size = 509, .members = members, .known = true };
 	struct table_header header;
 	size_t n, i;

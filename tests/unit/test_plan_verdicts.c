@@ -338,6 +338,26 @@ static void entries_of_another_daemon_go_on(void **state)
 	assert_int_equal(use_by(next, ALT), USE_FAILED);
 }
 
+/* Who had slots is found in the maps, and nothing else of the tables. */
+static void backend_that_left_between_two_daemons_keeps_its_flows(void **state)
+{
+	struct news news = { 0 };
+	_cleanup_plan_ struct plan *none = empty_plan();
+	_cleanup_plan_ struct plan *before = plan_in(SERVICES(BOTH, BOTH), &news, none);
+	_cleanup_plan_ struct plan *after = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < before->n_tables; i++)
+		before->tables[i].known = false;
+	for (size_t i = 0; i < before->n_vips; i++)
+		before->vips[i].drain_timeout = 0;
+	news.alt_fails = true;
+	after = plan_in(SERVICES(SECOND, BOTH), &news, before);
+	assert_int_equal(after->n_verdicts, 2);
+	assert_int_equal(use_by(after, WEB), USE_DRAIN);
+	assert_int_equal(use_by(after, ALT), USE_FAILED);
+}
+
 static bool drop_all(void *context, uint16_t vip, uint16_t backend)
 {
 	(void)context, (void)vip, (void)backend;
@@ -451,6 +471,7 @@ int main(void)
 		cmocka_unit_test(leaver_without_flows_is_let_go),
 		cmocka_unit_test(vip_with_the_id_of_a_removed_one_inherits_nothing),
 		cmocka_unit_test(entries_of_another_daemon_go_on),
+		cmocka_unit_test(backend_that_left_between_two_daemons_keeps_its_flows),
 		cmocka_unit_test(flows_fare_as_the_model_says),
 	};
 

@@ -71,8 +71,11 @@ struct plan_member {
 struct plan_table {
 	uint16_t id;
 	struct table_params params;
-	/* NULL with n_members 0 also for a table that was only found in the maps */
-	const struct plan_member *members; /* sorted by name */
+	/*
+	 * Sorted by name. Of a table that was only found in the maps those who have
+	 * slots, by their ids alone, or none.
+	 */
+	const struct plan_member *members;
 	size_t n_members;
 	bool known; /* false: found in the maps, content not known */
 };
@@ -136,9 +139,9 @@ void plan_free(struct plan **plan);
 
 /*
  * A backend of one pool by one way, all told: also what the operator says of it. What
- * is not EFFECTIVE_UP takes no new flows of the VIPs of that way. Known flows of one
- * that is EFFECTIVE_DOWN by every way of every pool that lists it are chosen again,
- * unless one of them says that they stay (health_keeps_flows).
+ * is not EFFECTIVE_UP takes no new flows of the VIPs of that way, and known flows of
+ * these to one that is EFFECTIVE_DOWN are chosen again, unless it is said that they stay
+ * (health_keeps_flows).
  */
 struct plan_backend_health {
 	enum effective_state state;

@@ -173,11 +173,14 @@ static int carry_leavers(struct maker *m, uint16_t vip, bool table_known)
 	return rc;
 }
 
-/* It has just left. */
-static int add_leaver(struct maker *m, const struct step *step, uint16_t backend)
+/* It has just left. What an unknown table may have had is carried on already. */
+static int add_leaver(struct maker *m, const struct step *step, uint16_t backend,
+		      bool table_known)
 {
 	const struct plan_verdict *known = plan_find_verdict(m->old, step->vip, backend);
 
+	if (known && !table_known)
+		return 0;
 	return append_leaver(m, (struct plan_verdict){
 		.vip = step->vip,
 		.backend = backend,
@@ -241,6 +244,7 @@ static int make_leavers(struct maker *m)
 	_cleanup_free_ struct step *steps = calloc(m->plan->n_vips + 1, sizeof(*steps));
 	const struct plan_table *table = NULL;
 	size_t i, j, n;
+	bool known;
 	int rc = 0;
 
 	if (!steps)
@@ -253,9 +257,10 @@ static int make_leavers(struct maker *m)
 			mark_way(m, &m->ways[steps[i].way]);
 			find_lost(m, table);
 		}
-		rc = carry_leavers(m, steps[i].vip, table && table->known);
+		known = table && table->known;
+		rc = carry_leavers(m, steps[i].vip, known);
 		for (j = 0; j < m->n_lost && !rc; j++)
-			rc = add_leaver(m, &steps[i], m->lost[j]);
+			rc = add_leaver(m, &steps[i], m->lost[j], known);
 	}
 	return rc;
 }

@@ -8,12 +8,15 @@
 #include <bpf/bpf.h>
 
 #include "core/cleanup.h"
+#include "core/table_previous.h"
 #include "dp/publish.h"
 #include "dp/publish_acls.h"
 #include "dp/publish_quic.h"
 #include "dp/publish_verdicts.h"
 #include "dp/publish_vips.h"
 #include "sys/kmap.h"
+
+#define SLOTS_READ_MAX (64 << 20) /* a tenth of a second or two */
 
 struct adoption {
 	struct kernel *kernel;
@@ -196,6 +199,94 @@ static int adopt_tables(struct kernel *k, struct plan *plan, struct err *err)
 	return 0;
 }
 
+/* Who has slots, each once; the room is for as many as there are backends. */
+static size_t distinct_ids(const struct table_line *lines, uint32_t size, uint8_t *seen,
+			   uint16_t *ids)
+{
+	size_t n = 0, i;
+	uint32_t slot;
+	uint16_t id;
+
+	for (slot = 0; slot < size; slot++) {
+		id = lines[slot / TABLE_LINE_SLOTS].ids[slot % TABLE_LINE_SLOTS];
+		if (id && !seen[id])
+			ids[n++] = id;
+		seen[id] = 1;
+	}
+	for (i = 0; i < n; i++)
+		seen[ids[i]] = 0;
+	seen[0] = 0;
+	return n;
+}
+
+struct readings {
+	uint8_t seen[MAX_BACKENDS + 1];
+	uint16_t ids[MAX_BACKENDS + 1]; /* of the table in hand */
+	struct plan_member *members;
+	size_t n, room;
+	uint64_t slots;
+};
+
+static int append_members(struct readings *r, size_t n)
+{
+	struct plan_member *grown;
+	size_t i;
+
+	while (r->n + n > r->room) {
+		r->room = r->room ? 2 * r->room : 1024;
+		grown = reallocarray(r->members, r->room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		r->members = grown;
+	}
+	for (i = 0; i < n; i++)
+		r->members[r->n++] = (struct plan_member){ .backend = r->ids[i] };
+	return 0;
+}
+
+static int read_members(struct readings *r, const struct kernel_table *from,
+			struct plan_table *table)
+{
+	_cleanup_free_ struct table_line *lines = NULL;
+	size_t n = 1 + table_slot_lines(from->size);
+
+	r->slots += from->size;
+	if (from->size > TABLE_SIZE_MAX || r->slots > SLOTS_READ_MAX)
+		return 0;
+	lines = calloc(n, sizeof(*lines));
+	if (!lines)
+		return -ENOMEM;
+	/* A table that is not what its header says tells nothing. */
+	if (kmap_lines_read(from->fd, lines, n))
+		return 0;
+	table->n_members = distinct_ids(lines + 1, from->size, r->seen, r->ids);
+	return append_members(r, table->n_members);
+}
+
+/*
+ * Whom the VIPs sent their flows to: who of them is in a VIP's pool no more, by the
+ * configuration that is to come, keeps its flows. For a while only: where there are very
+ * many tables, the rest are not read.
+ */
+static int adopt_members(const struct kernel *k, struct plan *plan)
+{
+	_cleanup_free_ struct readings *r = calloc(1, sizeof(*r));
+	size_t i, first = 0;
+	int rc = 0;
+
+	if (!r)
+		return -ENOMEM;
+	for (i = 0; i < plan->n_tables && !rc; i++)
+		rc = read_members(r, &k->table[plan->tables[i].id], &plan->tables[i]);
+	plan->members = r->members;
+	for (i = 0; i < plan->n_tables; i++) {
+		if (plan->tables[i].n_members)
+			plan->tables[i].members = &plan->members[first];
+		first += plan->tables[i].n_members;
+	}
+	return rc;
+}
+
 struct orphans {
 	const struct kernel *kernel;
 	uint32_t *ids;
@@ -300,6 +391,9 @@ int kernel_adopt(struct kernel *k, struct plan **out, struct err *err)
 	rc = adopt_tables(k, plan, err);
 	if (rc)
 		return rc;
+	rc = adopt_members(k, plan);
+	if (rc)
+		return err_set(err, rc, "cannot read the adopted tables: %s", strerror(-rc));
 	rc = delete_orphans(k);
 	if (rc)
 		return err_set(err, rc, "cannot clean the adopted tables: %s",
