@@ -114,6 +114,8 @@ sed -i 's/drain_timeout: 2s/drain_timeout: 0/' "$RUN/fairlead.yaml"
 reload
 fl backend del web b1
 untouched web "b1 has left it, and fails the check of alt"
+equal "rows of b1 that say that it drains" 1 \
+	"$(fl --json backend show | grep -o '"name":"10.1.0.11"[^}]*"state":"draining"' | wc -l)"
 serve b1 91
 wait_of alt b1 up
 reload # b1 is back

@@ -73,7 +73,7 @@ void people_vip(struct writer *w, const json_t *vip)
 	people_copy_number(w, vip, "drops");
 }
 
-/* "up", "up 40 %", "drain", "down"; of one that no pool lists, "draining". */
+/* "up", "up 40 %", "drain", "down"; of one that left a pool, "draining". */
 static void people_state(struct writer *w, const json_t *backend)
 {
 	const char *state = people_string(backend, "effective");

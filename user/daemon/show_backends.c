@@ -156,17 +156,24 @@ static int append_pool(struct backend_list *list, const struct cfg_pool *pool)
 	return 0;
 }
 
-static void append_draining(struct backend_list *list)
+/* In no pool any more, or beside the rows of its pools not in that of some VIP. */
+static int append_draining(struct backend_list *list)
 {
 	const struct plan *plan = list->d->plan;
+	_cleanup_free_ bool *left = calloc(MAX_BACKENDS + 1, sizeof(*left));
 	char name[ADDR_TEXT_MAX];
 	size_t i;
 
+	if (!left)
+		return -ENOMEM;
+	for (i = 0; i < plan->n_verdicts; i++)
+		left[plan->verdicts[i].backend] |= plan->verdicts[i].left;
 	for (i = 0; i < plan->n_backends; i++)
-		if (plan->backends[i].draining)
+		if (plan->backends[i].draining || left[plan->backends[i].id])
 			list_append(list, NULL,
 				    addr_format(&plan->backends[i].ident.addr, name),
 				    &plan->backends[i], "draining", 0, NULL);
+	return 0;
 }
 
 int show_backend_list(struct daemon *d, const struct cfg_pool *only, bool slots,
@@ -180,12 +187,12 @@ int show_backend_list(struct daemon *d, const struct cfg_pool *only, bool slots,
 	for (i = 0; i < cfg->n_pools && !rc; i++)
 		if (!only || only == &cfg->pools[i])
 			rc = append_pool(&list, &cfg->pools[i]);
+	if (!rc && !only)
+		rc = append_draining(&list);
 	if (rc) {
 		json_decref(list.array);
 		return err_set(err, rc, "out of memory");
 	}
-	if (!only)
-		append_draining(&list);
 	*array = list.array;
 	return 0;
 }
