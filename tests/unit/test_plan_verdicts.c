@@ -253,6 +253,27 @@ static void removed_from_all_pools_drains_for_each_as_it_said(void **state)
 	assert_int_equal(verdict_of(after, ALT)->drain_timeout, 60);
 }
 
+/* One time for all, where all pools had the same. */
+static void removed_from_all_pools_has_drained_for_all(void **state)
+{
+	struct news news = { 0 };
+	_cleanup_plan_ struct plan *none = empty_plan();
+	_cleanup_plan_ struct plan *before = plan_in(
+		SERVICES("drain_timeout: 2s, " BOTH, "drain_timeout: 2s, " BOTH), &news, none);
+	_cleanup_plan_ struct plan *after = plan_in(SERVICES(SECOND, SECOND), &news, before);
+	_cleanup_plan_ struct plan *drained = NULL;
+	_cleanup_plan_ struct plan *still = NULL;
+
+	(void)state;
+	assert_int_equal(use_by(after, WEB), USE_DRAIN);
+	news.drained_backend = backend_id(after, "10.0.0.1");
+	drained = plan_in(SERVICES(SECOND, SECOND), &news, after);
+	still = plan_in(SERVICES(SECOND, SECOND), &news, drained);
+	assert_int_equal(use_by(drained, WEB), USE_DOWN);
+	assert_int_equal(use_by(still, WEB), USE_DOWN);
+	assert_int_equal(use_by(still, ALT), USE_DOWN);
+}
+
 /* A pool of others that lists it again has no say over them. */
 static void backend_that_was_in_no_pool_keeps_the_flows_of_then(void **state)
 {
@@ -467,6 +488,7 @@ int main(void)
 		cmocka_unit_test(vip_that_changes_its_pool_leaves_all_of_the_old),
 		cmocka_unit_test(leaver_drains_for_as_long_as_its_pool_said),
 		cmocka_unit_test(removed_from_all_pools_drains_for_each_as_it_said),
+		cmocka_unit_test(removed_from_all_pools_has_drained_for_all),
 		cmocka_unit_test(backend_that_was_in_no_pool_keeps_the_flows_of_then),
 		cmocka_unit_test(leaver_without_flows_is_let_go),
 		cmocka_unit_test(vip_with_the_id_of_a_removed_one_inherits_nothing),

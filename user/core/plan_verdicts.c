@@ -128,13 +128,30 @@ static void be_kind(struct maker *m, uint16_t backend, uint8_t use)
 		m->kindest[backend] = use;
 }
 
-/* It is in no pool at all, and fares as it would without this entry. */
-static bool is_spare(const struct maker *m, const struct plan_verdict *leaver)
+/* In no pool at all, it drains as long for this VIP as for all. */
+static bool drains_for_all(const struct maker *m, const struct plan_verdict *leaver)
 {
 	const struct plan_backend *now = m->now[leaver->backend];
 
-	return now->draining && now->drain_timeout == leaver->drain_timeout &&
-	       fate(now->use) == fate(leaver->use);
+	return now->draining && now->drain_timeout == leaver->drain_timeout;
+}
+
+static bool has_drained(const struct maker *m, const struct plan_verdict *leaver)
+{
+	const struct plan_health *health = m->health;
+
+	if (!health || !health->has_drained)
+		return false;
+	return health->has_drained(health->context, leaver->vip, leaver->backend) ||
+	       (drains_for_all(m, leaver) &&
+		health->has_drained(health->context, 0, leaver->backend));
+}
+
+/* It fares as it would without this entry. */
+static bool is_spare(const struct maker *m, const struct plan_verdict *leaver)
+{
+	return drains_for_all(m, leaver) &&
+	       fate(m->now[leaver->backend]->use) == fate(leaver->use);
 }
 
 static int append_leaver(struct maker *m, struct plan_verdict leaver)
@@ -142,8 +159,7 @@ static int append_leaver(struct maker *m, struct plan_verdict leaver)
 	if (leaver.use < USE_DRAIN)
 		leaver.use = USE_DRAIN;
 	leaver.left = true;
-	if (m->health && m->health->has_drained &&
-	    m->health->has_drained(m->health->context, leaver.vip, leaver.backend))
+	if (has_drained(m, &leaver))
 		leaver.use = USE_DOWN;
 	/* Where no VIP has it, what its pools say is as good as ever. */
 	if (m->kindest[leaver.backend] != USE_NONE)

@@ -122,13 +122,17 @@ static void log_leaver(const struct plan *plan, const struct plan_verdict *leave
 		 addr_format(addr, address), vip, leaver->drain_timeout);
 }
 
-/* Of one that is in no pool at all, there is a line already. */
+/* Of one that is in no pool at all, and drains as long for all, all is said above. */
 static void add_leaver(struct list *list, const struct plan *plan,
 		       const struct plan_backend *backend,
 		       const struct plan_verdict *verdict)
 {
-	if (add_drain(list, verdict->vip, backend, verdict->drain_timeout) &&
-	    !backend->draining && ++list->n_leavers <= LINES_MAX)
+	bool for_all = backend->draining &&
+		       backend->drain_timeout == verdict->drain_timeout;
+	uint32_t timeout = for_all ? 0 : verdict->drain_timeout;
+
+	if (add_drain(list, verdict->vip, backend, timeout) &&
+	    ++list->n_leavers <= LINES_MAX)
 		log_leaver(plan, verdict, &backend->ident.addr);
 }
 
