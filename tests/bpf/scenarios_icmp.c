@@ -36,6 +36,13 @@ static void flows_move_and_table_says_next(struct world *world)
 	table_says_next(world);
 }
 
+/* To the neighbour: the tuple is used again, and its SYN comes here. */
+static void flows_are_swapped_and_table_says_next(struct world *world)
+{
+	world_flows_swap(world);
+	table_says_next(world);
+}
+
 static void go_down(struct backend *backend)
 {
 	backend->flags |= BACKEND_DOWN;
@@ -257,6 +264,21 @@ static const struct scenario rows[] = {
 			  ICMP(UNREACHABLE4, QUOTE(FROM_VIP4)), SENT(B_IPIP4),
 			  .vip = V_WEB4 },
 			{ ICMP(UNREACHABLE6, QUOTE(FROM_VIP6)), SENT(B_IPIP4),
+			  .vip = V_WEB6 },
+		},
+	},
+	{
+		"error_goes_to_the_backend_of_the_connection_that_uses_the_tuple_again",
+		.steps = {
+			{ .in = { .tcp_flags = TCP_FIN | TCP_ACK }, NEW(B_IPIP4) },
+			{ .in = { .v6 = true, .tcp_flags = TCP_FIN | TCP_ACK },
+			  NEW(B_IPIP4) },
+			{ .before = flows_are_swapped_and_table_says_next,
+			  .in = { .tcp_flags = TCP_SYN }, NEW(B_NEXT) },
+			{ .in = { .v6 = true, .tcp_flags = TCP_SYN }, NEW(B_NEXT) },
+			{ .before = world_flows_swap, ICMP(UNREACHABLE4, QUOTE(FROM_VIP4)),
+			  SENT(B_NEXT), .vip = V_WEB4 },
+			{ ICMP(UNREACHABLE6, QUOTE(FROM_VIP6)), SENT(B_NEXT),
 			  .vip = V_WEB6 },
 		},
 	},

@@ -176,6 +176,8 @@ void world_table_short(struct world *world, uint32_t table, uint32_t size,
 void world_flows(struct world *world, uint32_t entries);
 /* What this CPU knows is now known to its neighbour alone. */
 void world_flows_move(struct world *world);
+/* Each knows what the other knew: packets come to the neighbour, so to say. */
+void world_flows_swap(struct world *world);
 void world_neighbour_forgets(struct world *world);
 /*
  * Every entry that this CPU has of a family, wide ones too, and the ports of its

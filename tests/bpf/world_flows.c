@@ -179,6 +179,34 @@ void world_flows_move(struct world *world)
 	}
 }
 
+/* The inner map that a CPU has in the outer one, or a new one. */
+static int flows_of(struct world *world, enum flow_map map, uint32_t cpu)
+{
+	uint32_t id;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(flow_map_outer(world->skel, map)), &cpu, &id))
+		return flow_map_create(&world->config, map, cpu);
+	return bpf_map_get_fd_by_id(id);
+}
+
+void world_flows_swap(struct world *world)
+{
+	for (int map = 0; map < FLOW_MAP__MAX; map++) {
+		int outer = bpf_map__fd(flow_map_outer(world->skel, map));
+		int fd = flows_of(world, map, world->neighbour), err = fd < 0 ? fd : 0;
+
+		if (!err)
+			err = bpf_map_update_elem(outer, &world->neighbour,
+						  &world->flows[map], BPF_ANY);
+		if (!err)
+			err = bpf_map_update_elem(outer, &world->cpu, &fd, BPF_ANY);
+		if (err)
+			world_die("flow maps of two CPUs", err);
+		cleanup_close(&world->flows[map]);
+		world->flows[map] = fd;
+	}
+}
+
 void world_neighbour_forgets(struct world *world)
 {
 	for (int map = 0; map < FLOW_MAP__MAX; map++)

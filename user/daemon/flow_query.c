@@ -17,7 +17,7 @@
 
 #define IDS 65536
 #define LIMIT_MAX 10000
-/* bpf/flow_set.bpf.h and bpf/conntrack.bpf.h, ticks */
+/* bpf/flow_set.bpf.h, ticks */
 #define OPENING_TICKS 32
 #define CLOSED_TICKS 120
 #define LINGER_TICKS 3 /* FLOW_LINGER: a closing flow that is silent for longer is over */

@@ -96,7 +96,7 @@ static const struct plan_vip *complete(const struct migration *m, struct flow_se
 	return vip;
 }
 
-/* As ct_is_lru in bpf/conntrack.bpf.h. Fragments that are hashed have no ports. */
+/* As ct_is_lru in bpf/conntrack_entry.bpf.h. Fragments that are hashed have no ports. */
 static bool goes_into_sets(const struct migration *m, const struct plan_vip *vip,
 			   const struct flow_seen *flow)
 {
