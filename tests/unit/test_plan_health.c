@@ -3,7 +3,7 @@
  * Who serves slots: what the operator says and what is healthy, and what a pool
  * does when nobody is left.
  */
-#include "plan_testing.h"
+#include "plan_health_testing.h"
 
 #include <stdio.h>
 
@@ -11,43 +11,6 @@
 	"interface: eth0\n"                                                   \
 	"pools:\n  web: {table_size: 251, " options "backends: [" backends "]}\n" \
 	"vips: [{address: \"203.0.113.1:80/tcp\", pool: web}]\n"
-
-#define THREE "{address: 10.0.0.1}, {address: 10.0.0.2}, {address: 10.0.0.3}"
-
-/* Of backends by the last byte of their address; two masks, and what is told. */
-struct news {
-	unsigned int unreached, told;
-	struct plan_backend_health said[8];
-};
-
-static unsigned int number_of(const struct addr *addr)
-{
-	return ntohl(addr->v4.s_addr) & 7;
-}
-
-static void ask(void *context, const struct cfg_pool *pool, const struct way *way,
-		const struct cfg_backend *backend, struct plan_backend_health *out)
-{
-	const struct news *news = context;
-	unsigned int number = number_of(&backend->addr);
-	struct health_facts facts = {
-		.admin = backend->state,
-		.weight = backend->weight,
-		.reached = !(news->unreached >> number & 1),
-	};
-	const char *why;
-
-	(void)way;
-	assert_true(backend >= pool->backends &&
-		    backend < pool->backends + pool->n_backends);
-	*out = (struct plan_backend_health){
-		.state = health_effective(&facts, &why),
-		.share = HEALTH_SHARE_FULL,
-		.keeps_flows = health_keeps_flows(&facts),
-	};
-	if (news->told >> number & 1)
-		*out = news->said[number];
-}
 
 static void ask_by_name(void *context, const struct cfg_pool *pool,
 			const struct way *way, const struct cfg_backend *backend,
@@ -60,16 +23,6 @@ static void ask_by_name(void *context, const struct cfg_pool *pool,
 	};
 }
 
-static struct plan *plan_in(const char *yaml, struct news *news, const struct plan *old)
-{
-	struct plan_health health = { .ask = ask, .context = news };
-	struct cfg *cfg = must_parse(yaml);
-	struct plan *plan = NULL;
-
-	assert_int_equal(plan_make(&cfg, old, &health, &plan, NULL), 0);
-	return plan;
-}
-
 /* `unreached`: a mask of last bytes of addresses whose next hop has failed. */
 static struct plan *plan_with(const char *yaml, unsigned int unreached,
 			      const struct plan *old)
@@ -77,15 +30,6 @@ static struct plan *plan_with(const char *yaml, unsigned int unreached,
 	struct news news = { .unreached = unreached };
 
 	return plan_in(yaml, &news, old);
-}
-
-static uint8_t use_of(const struct plan *plan, unsigned int number)
-{
-	for (size_t i = 0; i < plan->n_backends; i++)
-		if (number_of(&plan->backends[i].ident.addr) == number)
-			return plan->backends[i].use;
-	fail_msg("no backend %u", number);
-	return 0;
 }
 
 /* Slots of each backend by the last byte of its address; [0] counts empty ones. */
@@ -226,13 +170,6 @@ static void weightless_backends_are_nobody(void **state)
 }
 
 #define FOUR THREE ", {address: 10.0.0.4}"
-
-static void tell(struct news *news, unsigned int number, enum effective_state state,
-		 uint8_t share)
-{
-	news->told |= 1U << number;
-	news->said[number] = (struct plan_backend_health){ .state = state, .share = share };
-}
 
 static void flows_of_what_its_check_calls_down_are_chosen_again(void **state)
 {
@@ -516,118 +453,6 @@ static void drains_as_long_as_the_kinder_pool_says(void **state)
 	}
 }
 
-/* One pool that clients come to by two addresses; only the second says who is told of. */
-#define TWO_WAYS(options)                                                      \
-	"interface: eth0\n"                                                    \
-	"pools:\n  web: {table_size: 251, check: http, " options "backends: [" THREE "]}\n" \
-	"vips:\n- {address: \"203.0.113.1:80/tcp\", pool: web}\n"             \
-	"- {address: \"[2001:db8::1]:80/tcp\", pool: web}\n"
-
-static void ask_of_ipv6(void *context, const struct cfg_pool *pool, const struct way *way,
-			const struct cfg_backend *backend,
-			struct plan_backend_health *out)
-{
-	struct news nothing = { 0 };
-
-	assert_non_null(way->vip);
-	assert_string_equal(way->vip->pool, pool->name);
-	ask(way->addr.family == AF_INET6 ? context : &nothing, pool, way, backend, out);
-}
-
-static struct plan *plan_of_ways(const char *yaml, struct news *news,
-				 const struct plan *old)
-{
-	struct plan_health health = { .ask = ask_of_ipv6, .context = news };
-	struct cfg *cfg = must_parse(yaml);
-	struct plan *plan = NULL;
-
-	assert_int_equal(plan_make(&cfg, old, &health, &plan, NULL), 0);
-	return plan;
-}
-
-static const struct plan_member *member_of(const struct plan *plan, const char *vip,
-					   unsigned int number)
-{
-	const struct plan_table *table = table_of(plan, vip);
-
-	assert_int_equal(table->n_members, 3);
-	return &table->members[number - 1];
-}
-
-static void only_the_vip_that_lacks_a_backend_has_another_table(void **state)
-{
-	struct news news = { 0 };
-	_cleanup_plan_ struct plan *none = empty_plan();
-	_cleanup_plan_ struct plan *all = plan_of_ways(TWO_WAYS(""), &news, none);
-	_cleanup_plan_ struct plan *some = NULL;
-	_cleanup_plan_ struct plan *again = NULL;
-
-	(void)state;
-	assert_int_equal(all->n_tables, 1);
-	tell(&news, 2, EFFECTIVE_DOWN, 100);
-	some = plan_of_ways(TWO_WAYS(""), &news, all);
-	assert_int_equal(some->n_tables, 2);
-	assert_int_equal(table_of(some, "203.0.113.1:80/tcp")->id, all->tables[0].id);
-	assert_true(plan_table_same(table_of(some, "203.0.113.1:80/tcp"), &all->tables[0]));
-	assert_int_equal(member_of(some, "[2001:db8::1]:80/tcp", 2)->share, 0);
-	assert_int_equal(member_of(some, "[2001:db8::1]:80/tcp", 1)->share, 100);
-	/* Known flows of the one VIP go on, of the other they do not. */
-	assert_int_equal(use_of(some, 2), USE_UP);
-	assert_int_equal(some->n_verdicts, 1);
-	assert_int_equal(some->verdicts[0].vip, vip_of(some, "[2001:db8::1]:80/tcp")->id);
-	assert_int_equal(some->verdicts[0].backend, backend_id(some, "10.0.0.2"));
-	assert_int_equal(some->verdicts[0].use, USE_FAILED);
-
-	news.told = 0;
-	again = plan_of_ways(TWO_WAYS(""), &news, some);
-	assert_int_equal(again->n_tables, 1);
-	assert_int_equal(again->tables[0].id, all->tables[0].id);
-	for (size_t i = 0; i < again->n_backends; i++)
-		assert_int_equal(again->backends[i].id, all->backends[i].id);
-}
-
-/* Panic, and what is done when none is up, are of one VIP and not of the pool. */
-static void few_that_are_up_are_few_for_one_vip(void **state)
-{
-	struct news news = { 0 };
-	_cleanup_plan_ struct plan *none = empty_plan();
-	_cleanup_plan_ struct plan *panic = NULL;
-	_cleanup_plan_ struct plan *drop = NULL;
-
-	(void)state;
-	tell(&news, 1, EFFECTIVE_DOWN, 100);
-	tell(&news, 2, EFFECTIVE_DOWN, 100);
-	panic = plan_of_ways(TWO_WAYS("panic_threshold: 50, "), &news, none);
-	assert_int_equal(panic->n_tables, 1);
-	assert_int_equal(member_of(panic, "[2001:db8::1]:80/tcp", 1)->share, 100);
-
-	tell(&news, 3, EFFECTIVE_DOWN, 100);
-	drop = plan_of_ways(TWO_WAYS("all_down: drop, "), &news, none);
-	assert_int_equal(drop->n_tables, 2);
-	for (unsigned int number = 1; number <= 3; number++) {
-		assert_int_equal(member_of(drop, "[2001:db8::1]:80/tcp", number)->share, 0);
-		assert_int_equal(member_of(drop, "203.0.113.1:80/tcp", number)->share, 100);
-		assert_int_equal(use_of(drop, number), USE_UP);
-	}
-}
-
-/* One check for all VIPs, or none that goes to a VIP: one table for all, one answer. */
-static void one_way_is_one_table(void **state)
-{
-	struct news news = { 0 };
-	_cleanup_plan_ struct plan *none = empty_plan();
-	_cleanup_plan_ struct plan *plan = NULL;
-	char yaml[] = TWO_WAYS("");
-
-	(void)state;
-	tell(&news, 2, EFFECTIVE_DOWN, 100);
-	memcpy(strstr(yaml, "http"), "icmp", 4);
-	plan = plan_in(yaml, &news, none);
-	assert_int_equal(plan->n_tables, 1);
-	assert_int_equal(member_of(plan, "[2001:db8::1]:80/tcp", 2)->share, 0);
-	assert_int_equal(use_of(plan, 2), USE_FAILED);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -648,9 +473,6 @@ int main(void)
 		cmocka_unit_test(removed_while_it_is_down_stays_down),
 		cmocka_unit_test(removed_drains_for_as_long_as_its_pool_said),
 		cmocka_unit_test(drains_as_long_as_the_kinder_pool_says),
-		cmocka_unit_test(only_the_vip_that_lacks_a_backend_has_another_table),
-		cmocka_unit_test(few_that_are_up_are_few_for_one_vip),
-		cmocka_unit_test(one_way_is_one_table),
 		cmocka_unit_test(the_first_to_answer_does_not_take_all),
 	};
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "core/cleanup.h"
-#include "core/text.h"
 #include "sys/log.h"
+#include "sys/log_relay.h"
 #include "sys/strays.h"
 
 #define PROGRAM "fairlead-check"
@@ -26,12 +26,12 @@
 /* Without an answer: it hangs, and no machine is that slow. */
 #define PINGS_UNANSWERED_MAX 10
 /* It does not read what it is told. */
+#define BACKLOG_MAX (64 * 1024 * 1024)
 /* It ends when its channel does, and kills what it has started; then it is killed. */
 #define END_MS 2000
 /* What it has left behind is killed, again and again, since it may go on forking. */
 #define SWEEP_MS 20
 #define SWEEPS_MAX 250
-#define BACKLOG_MAX (64 * 1024 * 1024)
 
 struct checker {
 	uv_loop_t *loop;
@@ -63,79 +63,15 @@ struct child {
 	unsigned int sweeps;
 	uv_timer_t timer; /* once it was left: it must be over, or the next sweep */
 	uv_process_t process;
-	uv_pipe_t pipe, log; /* log: its stderr */
+	uv_pipe_t pipe;
+	struct log_relay log; /* of its stderr */
 	bool exited, listed;
 	unsigned int open; /* of its four handles */
 	char *in;
 	size_t in_length;
-	char said[512];
-	size_t said_length;
 };
 
 static void on_timer(uv_timer_t *timer);
-
-/* It speaks to servers, so what it says may be theirs. */
-static void child_say_line(char *line)
-{
-	text_clean(line);
-	log_warn("%s", line);
-}
-
-/* What it logs is ours to say: it does not know where our log goes. */
-static void child_say(struct child *child)
-{
-	char *line = child->said, *end;
-
-	child->said[child->said_length] = '\0';
-	while ((end = strchr(line, '\n'))) {
-		*end = '\0';
-		child_say_line(line);
-		line = end + 1;
-	}
-	child->said_length = strlen(line);
-	memmove(child->said, line, child->said_length);
-	if (child->said_length == sizeof(child->said) - 1) {
-		child_say_line(child->said);
-		child->said_length = 0;
-	}
-}
-
-static void child_heard(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
-{
-	struct child *child = stream->data;
-
-	(void)buf;
-	if (n < 0) {
-		uv_read_stop(stream);
-		return;
-	}
-	child->said_length += n;
-	child_say(child);
-}
-
-static void child_hear(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
-{
-	struct child *child = handle->data;
-
-	(void)suggested;
-	*buf = uv_buf_init(child->said + child->said_length,
-			   sizeof(child->said) - 1 - child->said_length);
-}
-
-/* Its last words, which may say why it has ended. */
-static void child_hear_out(struct child *child)
-{
-	uv_os_fd_t fd;
-	ssize_t n;
-
-	if (uv_fileno((uv_handle_t *)&child->log, &fd))
-		return;
-	while ((n = read(fd, child->said + child->said_length,
-			 sizeof(child->said) - 1 - child->said_length)) > 0) {
-		child->said_length += n;
-		child_say(child);
-	}
-}
 
 static void child_handle_closed(uv_handle_t *handle)
 {
@@ -194,7 +130,7 @@ static void child_leave(struct child *child)
 {
 	child->checker = NULL;
 	handle_close((uv_handle_t *)&child->pipe);
-	handle_close((uv_handle_t *)&child->log);
+	handle_close((uv_handle_t *)&child->log.pipe);
 	if (!child->exited)
 		uv_timer_start(&child->timer, child_overdue, END_MS, 0);
 	else
@@ -259,7 +195,7 @@ static void child_exited(uv_process_t *process, int64_t status, int signal)
 		child_sweep(&child->timer);
 		return;
 	}
-	child_hear_out(child);
+	log_relay_rest(&child->log); /* which may say why it has ended */
 	if (signal)
 		snprintf(why, sizeof(why), PROGRAM " was ended by signal %d", signal);
 	else
@@ -370,7 +306,7 @@ static int child_spawn(struct checker *c, struct child *child, int fd, struct er
 		{ .flags = UV_IGNORE },
 		{ .flags = UV_IGNORE },
 		{ .flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
-		  .data.stream = (uv_stream_t *)&child->log },
+		  .data.stream = (uv_stream_t *)&child->log.pipe },
 		{ .flags = UV_INHERIT_FD, .data.fd = fd },
 	};
 	uv_process_options_t options = { .exit_cb = child_exited, .file = path, .args = args,
@@ -398,9 +334,9 @@ static int child_start(struct checker *c, struct child *child, struct err *err)
 	if (rc)
 		return err_set(err, rc, "cannot open a socket pair: %s", uv_strerror(rc));
 	uv_pipe_init(c->loop, &child->pipe, 0);
-	uv_pipe_init(c->loop, &child->log, 0);
+	uv_pipe_init(c->loop, &child->log.pipe, 0);
 	uv_timer_init(c->loop, &child->timer);
-	child->pipe.data = child->log.data = child->timer.data = child;
+	child->pipe.data = child->log.pipe.data = child->timer.data = child;
 	child->open = 3;
 	child->strays = (struct strays){ .uid = strays_uid(c->user),
 					 .since = strays_now(),
@@ -418,7 +354,7 @@ static int child_start(struct checker *c, struct child *child, struct err *err)
 	close(fds[1]);
 	if (rc)
 		return rc;
-	uv_read_start((uv_stream_t *)&child->log, child_hear, child_heard);
+	log_relay_start(&child->log);
 	return uv_read_start((uv_stream_t *)&child->pipe, child_alloc, child_read);
 }
 
