@@ -40,8 +40,14 @@ void checks_follow_routes(struct checks *checks);
 void checks_ask(void *context, const struct cfg_pool *pool, const struct way *way,
 		const struct cfg_backend *backend, struct plan_backend_health *out);
 
-/* Removed backends whose pools had a drain_timeout, also of a VIP; the plan is another. */
-void checks_follow_drains(struct checks *checks);
+/* ms of CLOCK_BOOTTIME, which a daemon after this one goes on with. */
+uint64_t checks_now(void);
+
+/*
+ * Removed backends whose pools had a drain_timeout, also of a VIP; the plan is another,
+ * which was made at `planned`: what has ended since is not in it.
+ */
+void checks_follow_drains(struct checks *checks, uint64_t planned);
 /* Also for struct plan_health. */
 bool checks_has_drained(void *context, uint16_t vip, uint16_t backend);
 

@@ -45,18 +45,21 @@ static void on_drained(uv_timer_t *timer)
 	txn_refresh(checks->daemon);
 }
 
-/* At the first that is not over; those that are, are in the plan. */
-static void arm_drained(struct checks *checks)
+/*
+ * At the first that is not in the plan; that may be over by now, as the loop's timers
+ * come some ms early, and a plan takes time.
+ */
+static void arm_drained(struct checks *checks, uint64_t planned)
 {
 	uint64_t now = checks_now(), next = HEALTH_NEVER;
 	size_t i;
 
 	for (i = 0; i < checks->n_drains; i++)
-		if (checks->drains[i].until > now && checks->drains[i].until < next)
+		if (checks->drains[i].until > planned && checks->drains[i].until < next)
 			next = checks->drains[i].until;
 	uv_timer_stop(&checks->drained);
 	if (next != HEALTH_NEVER)
-		uv_timer_start(&checks->drained, on_drained, next - now, 0);
+		uv_timer_start(&checks->drained, on_drained, next > now ? next - now : 0, 0);
 }
 
 /* The drains of a plan, in the making. */
@@ -158,7 +161,7 @@ static void add_leavers(struct list *list, const struct plan *plan)
 			 list->n_leavers - LINES_MAX);
 }
 
-void checks_follow_drains(struct checks *checks)
+void checks_follow_drains(struct checks *checks, uint64_t planned)
 {
 	const struct plan *plan = checks->daemon->plan;
 	size_t i, max = plan->n_backends + plan->n_verdicts;
@@ -178,7 +181,7 @@ void checks_follow_drains(struct checks *checks)
 	free(checks->drains);
 	checks->drains = list.drains;
 	checks->n_drains = list.n;
-	arm_drained(checks);
+	arm_drained(checks, planned);
 }
 
 json_t *drains_json(const struct checks *checks)

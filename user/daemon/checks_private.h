@@ -142,9 +142,6 @@ struct checks {
 	bool unsaved; /* the file has */
 };
 
-/* ms of CLOCK_BOOTTIME, which a daemon after this one goes on with. */
-uint64_t checks_now(void);
-
 /* NULL: the way leads to none of that name. */
 struct subject *subject_find(const struct checks *checks, const struct watched_way *way,
 			     const char *name);

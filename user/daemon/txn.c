@@ -26,6 +26,7 @@ struct txn {
 	int rc;
 	bool understood; /* the request itself was in order */
 	uv_work_t work;
+	uint64_t known; /* ms, checks_now(): as of when health is in the plan */
 	uint64_t begun, planned, built; /* ns, uv_hrtime */
 };
 
@@ -117,6 +118,7 @@ static int make_plan(struct txn *txn, struct cfg **cfg)
 	struct daemon *d = txn->daemon;
 	struct plan_health health = { checks_ask, d->checks, checks_has_drained };
 
+	txn->known = checks_now();
 	if (txn->request.release)
 		return plan_release(d->plan, &health, txn->request.release,
 				    txn->request.context, &txn->next, &txn->err);
@@ -258,7 +260,7 @@ static void txn_adopt(struct txn *txn)
 		track_next_hops(d, d->plan, NULL, NULL);
 	if (txn->request.make)
 		checks_follow(d->checks, d->plan->cfg);
-	checks_follow_drains(d->checks);
+	checks_follow_drains(d->checks, txn->known);
 }
 
 static void txn_settle(struct txn *txn, struct txn_changes *changes)
