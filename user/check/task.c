@@ -261,13 +261,21 @@ void task_fail(struct task *task, const char *format, ...)
 	va_end(args);
 }
 
+/* Not sooner than it would be anyway, where there are too few for all. */
+static uint32_t put_off_ms(const struct task *task)
+{
+	uint32_t interval = task->probe.check.interval;
+
+	return interval > SOON_MS ? interval : SOON_MS;
+}
+
 static void put_off(struct task *task, const char *what, int code)
 {
 	if (checker_complains(task->checker, COMPLAINT_SHORT))
 		log_warn("%s: %s; putting off checks", what, reason_of_errno(-code));
 	stop_run(task);
 	task->excused = false;
-	start_timer(task, on_turn, 1 + checker_random(task->checker, SOON_MS));
+	start_timer(task, on_turn, 1 + checker_random(task->checker, put_off_ms(task)));
 }
 
 bool task_is_shortage(int code)

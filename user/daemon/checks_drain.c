@@ -211,8 +211,9 @@ static bool still_drains(const struct checks *checks, const struct drain *drain)
 
 	if (!backend || addr_compare(&backend->ident.addr, &drain->addr))
 		return false;
+	/* One that had failed is not told from one that a pool lists before there is a plan. */
 	return drain->vip ? !!plan_find_verdict(plan, drain->vip, drain->backend) :
-			    backend->draining;
+			    backend->draining || backend->use >= USE_DRAIN;
 }
 
 /* False: not of a form that we write. Where its end is not believed it begins anew. */

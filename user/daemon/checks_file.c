@@ -21,8 +21,9 @@
 #define VERSION 1
 /* Beside three intervals of the check, in which it would have been asked anew. */
 #define BELIEVED_MS 60000
-/* Bytes of a backend's state, and of those that the configuration no longer has. */
+/* Bytes of a backend's state, of a drain, and of all that is no longer configured. */
 #define ENTRY_MAX 2048
+#define DRAIN_MAX 256
 #define LEFT_MAX (4 * 1024 * 1024)
 
 static void file_path(const struct checks *checks, const char *suffix, char *path,
@@ -306,8 +307,11 @@ static int read_json(const struct checks *checks, const char *path, json_t **out
 	_cleanup_free_ char *text = NULL;
 	json_error_t error;
 	size_t length = 0;
-	int rc = own_file_read(path, LEFT_MAX + checks->n_subjects * ENTRY_MAX, &text,
-				   &length, err);
+	const struct plan *plan = checks->daemon->plan;
+	size_t drains = plan->n_backends + plan->n_verdicts;
+	int rc = own_file_read(path, LEFT_MAX + checks->n_subjects * ENTRY_MAX +
+					     drains * DRAIN_MAX,
+			       &text, &length, err);
 
 	*out = NULL;
 	if (rc)

@@ -106,8 +106,10 @@ static bool way_path_changed(struct checks *checks, struct watched_way *way,
 	struct path path;
 
 	path_choose(checks, way, &path);
-	if (path.via != way->via || path.ifindex != way->ifindex)
+	if (path.via != way->via || path.ifindex != way->ifindex) {
+		checks->path_lost = checks_now();
 		return true;
+	}
 	if (path.via != CHECK_VIA_VIP || path.ifindex == *attached)
 		return false;
 	*attached = path.ifindex;

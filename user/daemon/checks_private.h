@@ -126,7 +126,7 @@ struct checks {
 	bool attaches; /* ours is attached somewhere */
 	char attach_failed[512]; /* why it cannot be; "": it can */
 	uint64_t routes_rest;    /* not before then are routes looked at again */
-	uint64_t path_lost;      /* when the program was found to be gone */
+	uint64_t path_lost;      /* when the program was gone, or the route another */
 	char mark_failed[600];   /* why some are muted; "": none is */
 
 	struct drain *drains; /* those that drain for so long only; sorted by ids */

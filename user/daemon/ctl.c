@@ -78,7 +78,9 @@ static void reply_written(uv_write_t *write, int status)
 	free(reply->text);
 	free(reply);
 	client->replies--;
-	client_is_active(client);
+	/* What was not written when the sockets closed may come back after them. */
+	if (!client->closing)
+		client_is_active(client);
 	if (status)
 		client_close(client);
 	else

@@ -115,7 +115,7 @@ static void read_slots(struct listed *l)
 	_cleanup_free_ uint32_t *read = NULL;
 	uint16_t table, last = 0;
 
-	l->slots = n ? calloc(l->n_ways * n + 1, sizeof(*l->slots)) : NULL;
+	l->slots = n && l->n_ways ? calloc(l->n_ways * n + 1, sizeof(*l->slots)) : NULL;
 	for (way = 0; l->slots && way < l->n_ways; way++) {
 		table = table_of_way(l, way);
 		if (table != last) {

@@ -38,6 +38,7 @@ struct sweep {
 	uint32_t now; /* tick */
 	uint8_t state[IDS];
 	bool left[IDS]; /* by backend id: some VIP's pool */
+	bool any[IDS];  /* by backend id: a flow names it that does not say whose it is */
 	struct leaver *leavers; /* sorted by ids */
 	size_t n_leavers;
 };
@@ -69,13 +70,15 @@ static struct leaver *find_leaver(const struct sweep *s, uint16_t vip, uint16_t 
 static void name_leavers(struct sweep *s, uint16_t vip, uint16_t backend)
 {
 	struct leaver *leaver = vip ? find_leaver(s, vip, backend) : NULL;
-	size_t i;
 
 	if (leaver)
 		leaver->named = true;
-	for (i = 0; !vip && i < s->n_leavers; i++)
-		if (s->leavers[i].backend == backend)
-			s->leavers[i].named = true;
+	s->any[backend] = s->any[backend] || !vip;
+}
+
+static bool is_named(const struct sweep *s, const struct leaver *leaver)
+{
+	return leaver->named || s->any[leaver->backend];
 }
 
 static void name_id(struct sweep *s, uint16_t vip, uint16_t id)
@@ -115,7 +118,7 @@ static bool is_forgotten(void *context, uint16_t vip, uint16_t backend)
 	if (!vip)
 		return s->state[backend] == ID_DRAINING;
 	leaver = find_leaver(s, vip, backend);
-	return leaver && !leaver->named;
+	return leaver && !is_named(s, leaver);
 }
 
 static void release_done(void *context, int rc, const struct err *err,
@@ -136,7 +139,7 @@ static void sweep_after_work(uv_work_t *work, int status)
 	for (i = 0; i < IDS; i++)
 		forgotten += s->state[i] == ID_DRAINING;
 	for (i = 0; i < s->n_leavers; i++)
-		left += !s->leavers[i].named;
+		left += !is_named(s, &s->leavers[i]);
 	if (s->rc)
 		log_warn("cannot read the flow maps: %s", strerror(-s->rc));
 	if (s->rc || status || !(forgotten + left)) {

@@ -99,11 +99,13 @@ int publish_verdicts_delete(struct kernel *k, const struct plan *from,
 struct adoption {
 	const struct kernel *kernel;
 	struct plan *plan;
+	struct verdict_key *orphans; /* room for all that the map can hold */
+	size_t n_orphans;
 };
 
 static int adopt_verdict(void *context, const void *key, const void *value)
 {
-	const struct adoption *a = context;
+	struct adoption *a = context;
 	const struct verdict *verdict = value;
 	struct plan *plan = a->plan;
 	size_t n = plan->n_verdicts;
@@ -111,8 +113,11 @@ static int adopt_verdict(void *context, const void *key, const void *value)
 	struct verdict_key k;
 
 	memcpy(&k, key, sizeof(k));
-	if (!(a->kernel->backend[k.backend].flags & BACKEND_VERDICTS))
+	if (!(a->kernel->backend[k.backend].flags & BACKEND_VERDICTS)) {
+		if (a->n_orphans < VERDICTS_ROOM)
+			a->orphans[a->n_orphans++] = k;
 		return 0;
+	}
 	if (!(n & (n - 1))) {
 		grown = reallocarray(grown, n ? 2 * n : 1, sizeof(*grown));
 		if (!grown)
@@ -127,12 +132,22 @@ static int adopt_verdict(void *context, const void *key, const void *value)
 	return 0;
 }
 
+/*
+ * A daemon that was killed in a commit may have left entries of a backend that does not
+ * say that it has any. No packet asks for them yet; it would once another VIP of the
+ * backend gets one.
+ */
 int publish_verdicts_adopt(const struct kernel *k, struct plan *plan, struct err *err)
 {
-	struct adoption a = { k, plan };
-	int rc = kmap_walk(k->verdicts, sizeof(struct verdict_key), sizeof(struct verdict),
-			   VERDICTS_ROOM, adopt_verdict, &a);
+	_cleanup_free_ struct verdict_key *orphans =
+		calloc(VERDICTS_ROOM, sizeof(*orphans));
+	struct adoption a = { k, plan, orphans, 0 };
+	int rc = orphans ? kmap_walk(k->verdicts, sizeof(struct verdict_key),
+				     sizeof(struct verdict), VERDICTS_ROOM, adopt_verdict,
+				     &a) : -ENOMEM;
 
+	if (!rc && a.n_orphans)
+		rc = kmap_delete(k->verdicts, orphans, sizeof(*orphans), a.n_orphans);
 	if (rc)
 		return err_set(err, rc, "cannot read how VIPs use backends from the map: %s",
 			       strerror(-rc));
