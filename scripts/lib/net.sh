@@ -37,7 +37,7 @@ wait_until() {
 	shift
 	until "$@"; do
 		[ "$SECONDS" -lt "$deadline" ] || return 1
-		sleep 0.05
+		sleep 0.1
 	done
 }
 
