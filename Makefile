@@ -99,18 +99,23 @@ include $(wildcard tests/*/module.mk)
 KERNELS := 6.1 6.12
 KERNEL_TESTS := unit bpf net
 
-.PHONY: deps check check-root test test-kernels bench demo
+# What a recipe builds by another make has all CPUs, unless -j was said.
+BUILD = +$(Q)$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
+.PHONY: deps build-tests check check-root test test-kernels bench demo
 deps:
 	$(Q)scripts/install-deps
+build-tests: all $(UNIT) $(ROOT_TESTS)
 check: $(UNIT)
 	$(Q)scripts/run-tests unit
-check-root: all $(UNIT) $(ROOT_TESTS)
+check-root: build-tests
 	$(Q)scripts/run-tests unit bpf net
 test: deps
+	$(BUILD) build-tests
 	$(Q)$(MAKE) --no-print-directory check-root
 test-kernels: deps
 	$(Q)scripts/install-deps --kernels
-	$(Q)$(MAKE) --no-print-directory all $(UNIT) $(ROOT_TESTS)
+	$(BUILD) build-tests
 	$(Q)KERNEL_TESTS="$(KERNEL_TESTS)" scripts/vm/test-kernels $(KERNELS)
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all

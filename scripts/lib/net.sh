@@ -24,20 +24,22 @@ on() {
 	nsenter --net="/run/netns/fl$ID-$host" "$@"
 }
 
-# fl ARGUMENT...: the command, speaking to this topology's daemon.
+# fl ARGUMENT...: the command, speaking to this topology's daemon, by a socket that has
+# a path and no network.
 fl() {
-	on fe "$O/fairlead" --instance "$ID" "$@"
+	"$O/fairlead" --instance "$ID" "$@"
 }
 
 # wait_until SECONDS COMMAND...: until the command succeeds; fails at the deadline,
 # which a slow machine may have later: SLOWER=N.
 wait_until() {
-	local deadline=$((SECONDS + $1 * SLOWER))
+	local deadline=$((SECONDS + $1 * SLOWER)) pauses=(0.05 0.05 0.1 0.1 0.15 0.2 0.25)
 
 	shift
 	until "$@"; do
 		[ "$SECONDS" -lt "$deadline" ] || return 1
-		sleep 0.1
+		sleep "${pauses[0]}"
+		[ ${#pauses[@]} = 1 ] || pauses=("${pauses[@]:1}")
 	done
 }
 

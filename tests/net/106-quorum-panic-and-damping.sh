@@ -32,12 +32,7 @@ POOL_KEYS="check: {type: http, port: 8080, interval: 200ms, timeout: 200ms, fall
 quorum: 2
 quorum_hysteresis: 1
 panic_threshold: 50"
-scripts/topology up "$ID"
-backends $VIP4
-start_agents
-write_config 4 ipip "$VIP4:80/tcp"
-start_fairleadd
-all_up
+start_with_agents
 # What came before was the start: none was up yet.
 start_watch
 full=$(slots)

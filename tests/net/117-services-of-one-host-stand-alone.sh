@@ -137,11 +137,20 @@ reload
 wait_of alt b1 up
 wait_of web b1 up
 
+# One that was killed in a commit may leave an entry of a backend that says it has none.
+verdicts=/sys/fs/bpf/fairlead/$ID/verdicts
+stop fairleadd KILL
+bpftool map update pinned "$verdicts" key hex 01 00 09 00 value hex 10 00 00 00
+has "$(bpftool map lookup pinned "$verdicts" key hex 01 00 09 00)" flags
+start_fairleadd
+has "$(bpftool map lookup pinned "$verdicts" key hex 01 00 09 00 2>&1)" "Not found"
+untouched web "an entry was left behind"
+
 # A daemon that has never heard of verdicts leaves none behind.
 stop fairleadd KILL
-rm "/sys/fs/bpf/fairlead/$ID/verdicts"
+rm "$verdicts"
 start_fairleadd
-[ -e "/sys/fs/bpf/fairlead/$ID/verdicts" ] || fail "the map of verdicts is not pinned"
+[ -e "$verdicts" ] || fail "the map of verdicts is not pinned"
 untouched web "a newer daemon has come"
 stop web
 

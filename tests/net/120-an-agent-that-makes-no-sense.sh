@@ -8,12 +8,7 @@
 
 POOL_KEYS="check: {type: http, via: direct, port: 8080, interval: 200ms, timeout: 200ms,
   weight_header: X-Weight}"
-scripts/topology up "$ID"
-backends $VIP4
-start_agents
-write_config 4 ipip "$VIP4:80/tcp"
-start_fairleadd
-all_up
+start_with_agents
 told() { grep -c "backend 'b2' (10.1.0.12) of pool 'web' passes its check, but its weight" "$RUN/fairleadd.log" || true; }
 
 says="weight or state 'loads' makes no sense; allowed: 0 to 100, up, drain, down"

@@ -15,12 +15,7 @@ told() {
 }
 
 POOL_KEYS="check: {type: http, via: direct, port: 8080, interval: 300ms, timeout: 300ms, rise: 2, fall: 2}"
-scripts/topology up "$ID"
-backends $VIP4
-start_agents
-write_config 4 ipip "$VIP4:80/tcp"
-start_fairleadd
-all_up
+start_with_agents
 start_watch
 fl backend down web b2
 wait_event backend_down 1

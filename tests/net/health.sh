@@ -22,16 +22,13 @@ wait_for() {
 # The table follows the word that they are up.
 all_serve() {
 	fl --json backend show web |
-		jq -e '[.. | objects | select(has("slots")) | .slots] | min > 0' > /dev/null
+		jq -e '[.. | objects | select(has("slots"))]
+			| ([.[] | select(.effective == "up").name] | contains(["b1", "b2", "b3"]))
+			and ([.[].slots] | min > 0)' > /dev/null
 }
 
 all_up() {
-	local host
-
-	for host in b1 b2 b3; do
-		wait_for $host effective up
-	done
-	wait_until 20 all_serve || fail "not all have slots"
+	wait_until 60 all_serve || fail "not all serve: $(fl backend show web)"
 }
 
 status_of() {
@@ -123,6 +120,16 @@ start_agents() {
 		answers $host "200 OK"
 		start_agent $host
 	done
+}
+
+# A VIP, whose pool has POOL_KEYS, and its backends, which are all up.
+start_with_agents() {
+	scripts/topology up "$ID"
+	backends $VIP4
+	start_agents
+	write_config 4 ipip "$VIP4:80/tcp"
+	start_fairleadd
+	all_up
 }
 
 # slots: of b1, b2 and b3, on one line.

@@ -11,7 +11,8 @@
 #include "reason.h"
 #include "sys/log.h"
 
-#define SOON_MS 1000      /* the first run comes within that, and one that was put off */
+#define SOON_MS 1000      /* the first run comes within that */
+#define PUT_OFF_MS_MAX 10000
 #define LATE_MS 100       /* a timer that is later says that this process is */
 #define LATE_TOLD_MS 500  /* and an interval: a run that begins later is worth a word */
 #define STARTS_A_TURN 16
@@ -261,11 +262,13 @@ void task_fail(struct task *task, const char *format, ...)
 	va_end(args);
 }
 
-/* Not sooner than it would be anyway, where there are too few for all. */
+/* Where there is too little for all, more tries would leave still less. */
 static uint32_t put_off_ms(const struct task *task)
 {
 	uint32_t interval = task->probe.check.interval;
 
+	if (interval > PUT_OFF_MS_MAX)
+		return PUT_OFF_MS_MAX;
 	return interval > SOON_MS ? interval : SOON_MS;
 }
 

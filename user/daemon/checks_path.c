@@ -119,7 +119,11 @@ static bool way_path_changed(struct checks *checks, struct watched_way *way,
 	return true;
 }
 
-bool path_changed(struct checks *checks)
+/*
+ * Do the routes say otherwise than when it was chosen, or is the program gone from
+ * where it has to be? Of all ways.
+ */
+static bool path_changed(struct checks *checks)
 {
 	unsigned int attached = 0;
 	size_t i;

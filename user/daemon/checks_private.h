@@ -202,11 +202,6 @@ bool path_attach(struct checks *checks, const unsigned int *ifindexes, size_t n)
 /* Its program is there: what was said to be in the way is no longer. */
 void path_is_open(struct watched_way *way);
 /*
- * Do the routes say otherwise than when it was chosen, or is the program gone from
- * where it has to be? Of all ways.
- */
-bool path_changed(struct checks *checks);
-/*
  * A check through the tunnel has failed. True: its path is not what it was when it
  * began, so the failure says nothing of the backend. When *again, choose anew.
  */
