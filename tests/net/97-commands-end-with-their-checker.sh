@@ -23,11 +23,11 @@ chmod 755 /run/chain /run/command
 
 # left_of CHECKER: the processes that its commands have started.
 left_of() { pgrep -f "(sleep 1000.|/run/chain )$1\$"; }
-runs() { [ "$(left_of "$1" | wc -l)" -ge 13 ]; }
+# Until it runs again, its pid is 0.
+runs() { pid=$(status_of checker_pid) && [ "$(left_of "$pid" | wc -l)" -ge 13 ]; }
 none_of() { ! left_of "$1" > /dev/null && ! [ -d "/proc/$1" ]; }
 started() {
-	pid=$(status_of checker_pid)
-	wait_until 20 runs "$pid" || fail "the commands do not run: $(left_of "$pid")"
+	wait_until 20 runs || fail "the commands do not run: $(left_of "$pid")"
 }
 all_end() { wait_until 20 none_of "$pid" || fail "$1: left over: $(ps -eo pid,ppid,user,args)"; }
 

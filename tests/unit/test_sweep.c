@@ -30,10 +30,14 @@ int flows_now(const struct dataplane *dp, uint32_t *tick)
 
 #define NOW 100000U
 
+static struct daemon the_daemon;
+
 static struct sweep *new_sweep(void)
 {
 	struct sweep *s = calloc(1, sizeof(*s));
 
+	s->daemon = &the_daemon;
+	s->configured = the_daemon.txns.configured;
 	s->now = NOW;
 	s->state[5] = ID_DRAINING;
 	return s;
@@ -134,6 +138,17 @@ static void backend_that_came_back_meanwhile_is_not_released(void **state)
 	assert_int_equal(backend_id(kept, "10.0.0.1"), id);
 }
 
+/* It may be one that is draining again, with flows where the walk had been. */
+static void nothing_is_released_when_the_configuration_changed_meanwhile(void **state)
+{
+	_cleanup_free_ struct sweep *s = new_sweep();
+
+	(void)state;
+	assert_true(is_forgotten(s, 0, 5));
+	the_daemon.txns.configured++;
+	assert_false(is_forgotten(s, 0, 5));
+}
+
 static void add_leaver(struct sweep *s, uint16_t vip, uint16_t backend)
 {
 	s->leavers = reallocarray(s->leavers, s->n_leavers + 1, sizeof(*s->leavers));
@@ -191,6 +206,7 @@ int main(void)
 		cmocka_unit_test(one_live_flow_among_ended_ones_keeps_the_id),
 		cmocka_unit_test(flows_of_active_backends_are_left_alone),
 		cmocka_unit_test(backend_that_came_back_meanwhile_is_not_released),
+		cmocka_unit_test(nothing_is_released_when_the_configuration_changed_meanwhile),
 		cmocka_unit_test(backend_that_left_a_vip_is_kept_for_flows_of_that_vip_alone),
 	};
 

@@ -36,6 +36,7 @@ struct sweep {
 	struct daemon *daemon;
 	int rc;
 	uint32_t now; /* tick */
+	uint64_t configured; /* of txns, when it began */
 	uint8_t state[IDS];
 	bool left[IDS]; /* by backend id: some VIP's pool */
 	bool any[IDS];  /* by backend id: a flow names it that does not say whose it is */
@@ -109,12 +110,20 @@ static void sweep_work(uv_work_t *work)
 		s->rc = flows_walk(&s->daemon->dp, visit_flow, s);
 }
 
-/* Only who was draining before the flows were read, and is still. */
+/* Who returned and left again may have new flows where the walk had been. */
+static bool is_outdated(const struct sweep *s)
+{
+	return s->configured != s->daemon->txns.configured;
+}
+
+/* Only who was draining before the flows were read, and has been ever since. */
 static bool is_forgotten(void *context, uint16_t vip, uint16_t backend)
 {
 	const struct sweep *s = context;
 	const struct leaver *leaver;
 
+	if (is_outdated(s))
+		return false;
 	if (!vip)
 		return s->state[backend] == ID_DRAINING;
 	leaver = find_leaver(s, vip, backend);
@@ -142,7 +151,7 @@ static void sweep_after_work(uv_work_t *work, int status)
 		left += !is_named(s, &s->leavers[i]);
 	if (s->rc)
 		log_warn("cannot read the flow maps: %s", strerror(-s->rc));
-	if (s->rc || status || !(forgotten + left)) {
+	if (s->rc || status || is_outdated(s) || !(forgotten + left)) {
 		sweep_free(s);
 		return;
 	}
@@ -199,6 +208,7 @@ static void on_sweep_timer(uv_timer_t *timer)
 
 	d->sweeps_skipped = 0;
 	s->daemon = d;
+	s->configured = d->txns.configured;
 	s->work.data = s;
 	uv_queue_work(&d->loop, &s->work, sweep_work, sweep_after_work);
 }

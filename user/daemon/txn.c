@@ -258,8 +258,10 @@ static void txn_adopt(struct txn *txn)
 	d->plan = TAKE_PTR(txn->next);
 	if (!same)
 		track_next_hops(d, d->plan, NULL, NULL);
-	if (txn->request.make)
+	if (txn->request.make) {
+		d->txns.configured++;
 		checks_follow(d->checks, d->plan->cfg);
+	}
 	checks_follow_drains(d->checks, txn->known);
 }
 

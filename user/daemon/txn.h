@@ -56,6 +56,7 @@ struct txn_queue {
 	struct txn *active;
 	/* failed: refused by the system, or with nobody there to be told. */
 	uint64_t applied, failed;
+	uint64_t configured; /* configurations that came into force, the same again too */
 	struct txn_times times;
 	uv_timer_t refresh;
 	uint64_t refreshed_ms; /* when the last txn_refresh was queued, uv_now */
