@@ -47,9 +47,12 @@ mount --bind "$RUN/passwd" /etc/passwd
 sed -i 's/^attach: native/&\ncheck_user: fleeting/' "$RUN/fairlead.yaml"
 start_fairleadd
 results_go_on
+equal "the problem of the check of b1" null "$(health_of b1 check_problem)"
 umount /etc/passwd
 kill -KILL "$(status_of checker_pid)"
 wait_until 30 grep -q "there is no user 'fleeting'" "$RUN/fairleadd.log" ||
 	fail "not a word of why fairlead-check does not run"
+has "$(health_of b1 check_problem)" "not checked any more: fairlead-check "
+has "$(fl backend show web)" "check: not checked any more: fairlead-check "
 # And it is in the way of nothing else.
 fl backend set web b1 weight 2 > /dev/null || fail "no change without the user"

@@ -129,8 +129,7 @@ static bool others_serve(const struct subject *s)
 
 static void on_settle(uv_timer_t *timer);
 
-/* Once for all that changes in one turn of the loop. */
-static void settle_soon(struct checks *checks)
+void settle_soon(struct checks *checks)
 {
 	if (!uv_is_active((uv_handle_t *)&checks->settle))
 		uv_timer_start(&checks->settle, on_settle, 0, 0);
@@ -385,6 +384,8 @@ static void on_died(void *context, const char *why)
 {
 	struct checks *checks = context;
 
+	snprintf(checks->checker_died, sizeof(checks->checker_died),
+		 "not checked any more: %s", why);
 	events_emit(&checks->daemon->events,
 		    &(struct event){ .kind = EVENT_CHECKER_DIED, .why = why, .share = -1 });
 }
@@ -428,6 +429,7 @@ static void on_result(void *context, const struct probe_result *result)
 	if (!asked)
 		return;
 	checks->results++;
+	checks->checker_died[0] = '\0';
 	if (!result->ok && path_is_to_blame(checks, asked, result, &again)) {
 		if (again)
 			path_follow(checks);

@@ -128,6 +128,7 @@ struct checks {
 	uint64_t routes_rest;    /* not before then are routes looked at again */
 	uint64_t path_lost;      /* when the program was gone, or the route another */
 	char mark_failed[600];   /* why some are muted; "": none is */
+	char checker_died[600];  /* and nothing was found since; "": it runs */
 
 	struct drain *drains; /* those that drain for so long only; sorted by ids */
 	size_t n_drains, saved_drains; /* saved: that the file has */
@@ -227,6 +228,8 @@ struct asked *asked_find(const struct checks *checks, uint32_t id);
 json_t *drains_json(const struct checks *checks);
 void drains_load(struct checks *checks, json_t *list, bool believed);
 
+/* What has changed is acted on, once for all that changes in one turn of the loop. */
+void settle_soon(struct checks *checks);
 /* What there is to save has changed. */
 void checks_save_soon(struct checks *checks);
 /* checks_file.c: /run/fairlead/INSTANCE/health.json. */

@@ -385,6 +385,7 @@ static void unmute(struct checks *checks, struct asked *asked)
 		if (asked->subjects[i]->health.state == HEALTH_UNKNOWN)
 			asked->subjects[i]->health.since = checks_now();
 	checker_add(checks->checker, &asked->probe);
+	settle_soon(checks);
 }
 
 /* Up to the first that has no mark again: what is short for one is so for all. */

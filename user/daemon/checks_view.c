@@ -53,6 +53,8 @@ void checks_view(const struct checks *checks, const struct cfg_pool *pool, size_
 	out->penalty = penalty_now(s, now);
 	if (s->asked && s->asked->muted)
 		out->problem = checks->mark_failed;
+	else if (checks->checker_died[0])
+		out->problem = checks->checker_died;
 	else if (s->health.agent_unclear)
 		out->problem = s->health.reason;
 }
