@@ -5,6 +5,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,10 @@
 
 #include "user/dp/selftest.h"
 
+#define OUTER4_PROTOCOL (14 + 9)
 #define OUTER4_DST (14 + 16)
+#define OUTER4_END (14 + 20)
+#define OUTER6_NEXT_HEADER (14 + 6)
 #define OUTER6_DST (14 + 24)
 
 static void (*fault)(struct bpf_test_run_opts *opts);
@@ -92,6 +96,52 @@ static void cuts_what_it_sends(struct bpf_test_run_opts *opts)
 {
 	if (opts->retval == XDP_TX)
 		opts->data_size_out -= 4;
+}
+
+static bool is_wrapped_in(const struct bpf_test_run_opts *opts, uint8_t protocol)
+{
+	return is_wrapped(opts, 0x08) &&
+	       ((const uint8_t *)opts->data_out)[OUTER4_PROTOCOL] == protocol;
+}
+
+static void takes_another_gue_port(struct bpf_test_run_opts *opts)
+{
+	if (is_wrapped_in(opts, IPPROTO_UDP))
+		((uint8_t *)opts->data_out)[OUTER4_END + 3] ^= 1;
+}
+
+static void says_ipv6_in_gue(struct bpf_test_run_opts *opts)
+{
+	if (is_wrapped_in(opts, IPPROTO_UDP))
+		((uint8_t *)opts->data_out)[OUTER4_END + 8 + 1] = IPPROTO_IPV6;
+}
+
+/* The first bytes behind UDP are those of an IP header. */
+static void changes_variant_1_of_gue(struct bpf_test_run_opts *opts)
+{
+	uint8_t *out = opts->data_out;
+
+	if (is_wrapped_in(opts, IPPROTO_UDP) && out[OUTER4_END + 8] == 0x45)
+		out[OUTER4_END + 8 + 1] ^= 4;
+}
+
+static void says_ipv6_in_gre(struct bpf_test_run_opts *opts)
+{
+	if (is_wrapped_in(opts, IPPROTO_GRE))
+		((uint8_t *)opts->data_out)[OUTER4_END + 2] = 0x86;
+}
+
+static void takes_another_l2_hop(struct bpf_test_run_opts *opts)
+{
+	if (is_wrapped_in(opts, IPPROTO_TCP))
+		((uint8_t *)opts->data_out)[5] ^= 1;
+}
+
+static void loses_ipv6_in_gue(struct bpf_test_run_opts *opts)
+{
+	if (is_wrapped(opts, 0x86) &&
+	    ((const uint8_t *)opts->data_out)[OUTER6_NEXT_HEADER] == IPPROTO_UDP)
+		opts->retval = XDP_DROP;
 }
 
 /* The last byte of the client's own packet. */
@@ -169,16 +219,22 @@ static void an_unfit_program_is_found(void **state)
 		void (*fault)(struct bpf_test_run_opts *opts);
 		const char *words;
 	} rows[] = {
-		{ aborts, "an IPv4 SYN to a VIP must go to the backend in its tunnel, and left with verdict 'aborted'" },
-		{ passes_all, "an IPv4 SYN to a VIP must go to the backend in its tunnel, and left with verdict 'pass'" },
+		{ aborts, "an IPv4 packet over ipip that opens a flow must go to its backend, and left with verdict 'aborted'" },
+		{ passes_all, "an IPv4 packet over ipip that opens a flow must go to its backend, and left with verdict 'pass'" },
 		{ redirects, "verdict 'redirect'" },
-		{ sends_unwrapped, "an IPv4 SYN to a VIP" },
-		{ takes_another_ipv4_backend, "an IPv4 SYN to a VIP" },
-		{ takes_another_ipv6_backend, "an IPv6 SYN to a VIP" },
-		{ takes_another_next_hop, "an IPv4 SYN to a VIP" },
-		{ cuts_what_it_sends, "an IPv4 SYN to a VIP" },
-		{ changes_what_it_carries, "an IPv4 SYN to a VIP" },
-		{ drops_known_flows, "an IPv4 packet of a known flow" },
+		{ sends_unwrapped, "an IPv4 packet over ipip that opens a flow" },
+		{ takes_another_ipv4_backend, "an IPv4 packet over ipip that opens a flow" },
+		{ takes_another_ipv6_backend, "an IPv6 packet over ipip that opens a flow" },
+		{ takes_another_next_hop, "an IPv4 packet over ipip that opens a flow" },
+		{ cuts_what_it_sends, "an IPv4 packet over ipip that opens a flow" },
+		{ changes_what_it_carries, "an IPv4 packet over ipip that opens a flow" },
+		{ drops_known_flows, "an IPv4 packet over ipip of a known flow must go" },
+		{ takes_another_gue_port, "an IPv4 packet over gue that opens a flow" },
+		{ says_ipv6_in_gue, "an IPv4 packet over gue that opens a flow" },
+		{ changes_variant_1_of_gue, "an IPv4 packet over gue1 that opens a flow" },
+		{ says_ipv6_in_gre, "an IPv4 packet over gre that opens a flow" },
+		{ takes_another_l2_hop, "an IPv4 packet by l2 that opens a flow" },
+		{ loses_ipv6_in_gue, "an IPv6 packet over gue that opens a flow" },
 		{ forgets, "has not remembered one flow" },
 		{ drops_what_is_for_no_vip, "an IPv4 packet for no VIP must pass unchanged" },
 		{ changes_what_passes, "an IPv4 packet for no VIP must pass unchanged" },

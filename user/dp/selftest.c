@@ -23,65 +23,113 @@ static const char configuration[] =
 	"conntrack: %s\n"
 	"tunnel_source: {ipv4: 192.0.2.1, ipv6: 2001:db8::1}\n"
 	"vips:\n"
-	"  - address: 203.0.113.1:80/tcp\n"
-	"    table_size: 251\n"
-	"    backends: [{address: 198.51.100.1}]\n"
-	"  - address: \"[2001:db8:1::1]:80/tcp\"\n"
-	"    table_size: 251\n"
-	"    backends: [{address: \"2001:db8:2::1\"}]\n";
+	"  - {address: 203.0.113.1:80/tcp, table_size: 251, encap: ipip,\n"
+	"     backends: [{address: 198.51.100.1}]}\n"
+	"  - {address: 203.0.113.1:81/tcp, table_size: 251, encap: gue,\n"
+	"     backends: [{address: 198.51.100.2}]}\n"
+	"  - {address: 203.0.113.1:82/tcp, table_size: 251, encap: gue1,\n"
+	"     backends: [{address: 198.51.100.3}]}\n"
+	"  - {address: 203.0.113.1:83/tcp, table_size: 251, encap: gre,\n"
+	"     backends: [{address: 198.51.100.4}]}\n"
+	"  - {address: 203.0.113.1:84/tcp, table_size: 251, encap: l2,\n"
+	"     backends: [{address: 198.51.100.5}]}\n"
+	"  - {address: \"[2001:db8:1::1]:80/tcp\", table_size: 251, encap: ipip,\n"
+	"     backends: [{address: \"2001:db8:2::1\"}]}\n"
+	"  - {address: \"[2001:db8:1::1]:81/tcp\", table_size: 251, encap: gue,\n"
+	"     backends: [{address: \"2001:db8:2::2\"}]}\n";
 
-#define VIP4 "203.0.113.1:80"
-#define VIP6 "[2001:db8:1::1]:80"
+#define VIP4(PORT) "203.0.113.1:" PORT
+#define VIP6(PORT) "[2001:db8:1::1]:" PORT
 #define CLIENT4 "tcp 198.51.100.7:40000 > "
 #define CLIENT6 "tcp [2001:db8:3::7]:40000 > "
-#define OUTER4 \
-	"ip 192.0.2.1 > 198.51.100.1 protocol=4 ttl=64 df smac=02:00:00:00:00:00 dmac=02:00:00:00:00:01"
-/* The flow label is the flow's entropy, which is not the same everywhere. */
-#define OUTER6 \
-	"ip 2001:db8::1 > 2001:db8:2::1 protocol=41 ttl=64 smac=02:00:00:00:00:00 dmac=02:00:00:00:00:02 label="
+#define MACS(N) " smac=02:00:00:00:00:00 dmac=02:00:00:00:00:0" N
+/* '@' and '#', a port and a label, are the flow's entropy, and not the same everywhere. */
+#define IP4(N, PROTOCOL) \
+	"ip 192.0.2.1 > 198.51.100." N " protocol=" PROTOCOL " df" MACS(N) " payload=0x"
+#define UDP4(N) \
+	"udp 192.0.2.1:@ > 198.51.100." N ":6080 check=0 df" MACS(N) " payload=0x"
+#define IP6 \
+	"ip 2001:db8::1 > 2001:db8:2::1 protocol=41 label=#" MACS("6") " payload=0x"
+#define UDP6 \
+	"udp [2001:db8::1]:@ > [2001:db8:2::2]:6080 check=0 label=#" MACS("7") " payload=0x"
 
-static const struct step {
-	const char *what;
-	const char *in;    /* NULL: an ARP request */
-	const char *outer; /* NULL: it passes as it came */
-	const char *vip;
-	uint64_t new_flows; /* of the VIP, after it */
-} steps[] = {
-	{ "an IPv4 SYN to a VIP", CLIENT4 VIP4 " flags=S", OUTER4, VIP4 "/tcp", 1 },
-	{ "an IPv4 packet of a known flow", CLIENT4 VIP4 " flags=A", OUTER4, VIP4 "/tcp", 1 },
-	{ "an IPv6 SYN to a VIP", CLIENT6 VIP6 " flags=S", OUTER6, VIP6 "/tcp", 1 },
-	{ "an IPv6 packet of a known flow", CLIENT6 VIP6 " flags=A", OUTER6, VIP6 "/tcp", 1 },
-	{ "an IPv4 packet for no VIP", CLIENT4 "203.0.113.2:80 flags=S", NULL, NULL, 0 },
-	{ "an IPv6 packet for no VIP", CLIENT6 "[2001:db8:1::2]:80 flags=S", NULL, NULL, 0 },
-	{ "an ARP request", NULL, NULL, NULL, 0 },
+static const struct way_out {
+	const char *name, *client, *vip;
+	const char *outer; /* with the bytes between it and the packet; NULL: l2 */
+} ways_out[] = {
+	{ "an IPv4 packet over ipip", CLIENT4, VIP4("80"), IP4("1", "4") },
+	{ "an IPv4 packet over gue", CLIENT4, VIP4("81"), UDP4("2") "00040000" },
+	{ "an IPv4 packet over gue1", CLIENT4, VIP4("82"), UDP4("3") },
+	{ "an IPv4 packet over gre", CLIENT4, VIP4("83"), IP4("4", "47") "00000800" },
+	{ "an IPv4 packet by l2", CLIENT4, VIP4("84"), NULL },
+	{ "an IPv6 packet over ipip", CLIENT6, VIP6("80"), IP6 },
+	{ "an IPv6 packet over gue", CLIENT6, VIP6("81"), UDP6 "00290000" },
 };
 
-static int read_frame(const struct step *step, struct packet *out, struct err *err)
+static const uint8_t l2_macs[] = { 2, 0, 0, 0, 0, 5, 2, 0, 0, 0, 0, 0 };
+
+static const struct other {
+	const char *name, *in; /* in: NULL: an ARP request */
+} others[] = {
+	{ "an IPv4 packet for no VIP", CLIENT4 "203.0.113.2:80 flags=S" },
+	{ "an IPv6 packet for no VIP", CLIENT6 "[2001:db8:1::2]:80 flags=S" },
+	{ "an ARP request", NULL },
+};
+
+/* What goes in, and how it has to come out. */
+struct step {
+	const char *name, *kind; /* kind: of flow */
+	struct packet in;
+	const struct way_out *way; /* NULL: it passes as it came */
+};
+
+static int read_other(const struct other *other, struct packet *out, struct err *err)
 {
 	size_t at;
 
-	if (step->in)
-		return packet_from_text(step->in, out, &at, err);
+	if (other->in)
+		return packet_from_text(other->in, out, &at, err);
 	return packet_from_hex("ffffffffffff 020000fe0001 0806 0001 0800 06 04 0001"
 			       "020000fe0001 c6336407 000000000000 c6336401",
 			       out, &at, err);
 }
 
-/* Of an encapsulated frame all that it must be, but for the label, which it has. */
-static int expected_frame(const struct step *step, const struct packet *in,
-			  const struct packet *got, struct packet *out, struct err *err)
+/* The outer headers' text, with the entropy that `got` has. */
+static size_t write_outer(const char *outer, const struct packet *got, char text[TEXT_MAX])
 {
-	char text[TEXT_MAX], label[PACKET_FIELD_MAX];
-	int used, size = sizeof(text);
-	size_t at, i;
+	char field[PACKET_FIELD_MAX];
+	size_t used = 0;
 
-	if (!step->outer)
-		return packet_copy(in->data, in->size, out, err);
-	packet_field(got, "label", label);
-	used = snprintf(text, size, "%s%s payload=0x", step->outer,
-			strcmp(label, "-") ? label : "");
-	for (i = PACKET_MIN; i < in->size && used < size; i++)
-		used += snprintf(text + used, size - used, "%02x", in->data[i]);
+	for (; *outer && used < TEXT_MAX - sizeof(field); outer++) {
+		if (*outer != '@' && *outer != '#') {
+			text[used++] = *outer;
+			continue;
+		}
+		packet_field(got, *outer == '@' ? "sport" : "label", field);
+		used += snprintf(text + used, TEXT_MAX - used, "%s",
+				 strcmp(field, "-") ? field : "0");
+	}
+	return used;
+}
+
+/* Of an encapsulated frame all that it must be, but for the entropy, which it has. */
+static int expected_frame(const struct step *step, const struct packet *got,
+			  struct packet *out, struct err *err)
+{
+	const struct packet *in = &step->in;
+	char text[TEXT_MAX];
+	size_t at, i, used;
+	int rc;
+
+	if (!step->way || !step->way->outer) {
+		rc = packet_copy(in->data, in->size, out, err);
+		if (!rc && step->way)
+			memcpy(out->data, l2_macs, sizeof(l2_macs));
+		return rc;
+	}
+	used = write_outer(step->way->outer, got, text);
+	for (i = PACKET_MIN; i < in->size && used < sizeof(text); i++)
+		used += snprintf(text + used, sizeof(text) - used, "%02x", in->data[i]);
 	return packet_from_text(text, out, &at, err);
 }
 
@@ -103,52 +151,82 @@ static int failed(const struct step *step, const struct trial_result *result,
 	if (result->out.size >= PACKET_MIN)
 		packet_summary(&result->out, summary);
 	return err_set(err, -EPROTO,
-		       "the BPF program failed its self-test: %s must %s, and left with verdict '%s' as '%s'; it is not attached",
-		       step->what,
-		       step->outer ? "go to the backend in its tunnel" : "pass unchanged",
+		       "the BPF program failed its self-test: %s%s must %s, and left with verdict '%s' as '%s'; it is not attached",
+		       step->name, step->kind, step->way ? "go to its backend" : "pass unchanged",
 		       verdict_name(result->verdict), summary);
-}
-
-/* A flow that is chosen twice was not remembered. */
-static int check_known(const struct trial *t, const struct step *step, struct err *err)
-{
-	size_t member = offsetof(struct vip_counters, new_flows) / sizeof(uint64_t);
-	const struct plan_vip *vip;
-	struct vip_spec spec;
-	int rc;
-
-	if (!step->vip)
-		return 0;
-	rc = vip_spec_parse(step->vip, &spec, err);
-	if (rc)
-		return rc;
-	vip = plan_find_vip(t->plan, &spec);
-	if (vip && trial_count(t, TRIAL_VIP, vip->id, member) == step->new_flows)
-		return 0;
-	return err_set(err, -EPROTO,
-		       "the BPF program failed its self-test: after %s it has not remembered one flow; it is not attached",
-		       step->what);
 }
 
 static int run_step(struct trial *t, const struct step *step, struct err *err)
 {
-	_cleanup_packet_ struct packet in = { 0 };
 	_cleanup_packet_ struct packet expected = { 0 };
 	struct trial_result result = { 0 };
-	int rc = read_frame(step, &in, err);
+	int rc = trial_run(t, &step->in, &result, err);
 
 	if (!rc)
-		rc = trial_run(t, &in, &result, err);
-	if (!rc)
-		rc = expected_frame(step, &in, &result.out, &expected, err);
-	if (!rc && (result.verdict != (step->outer ? XDP_TX : XDP_PASS) ||
+		rc = expected_frame(step, &result.out, &expected, err);
+	if (!rc && (result.verdict != (step->way ? XDP_TX : XDP_PASS) ||
 		    result.out.size != expected.size ||
 		    memcmp(result.out.data, expected.data, expected.size)))
 		rc = failed(step, &result, err);
-	if (!rc)
-		rc = check_known(t, step, err);
 	packet_clear(&result.out);
 	return rc;
+}
+
+static int run_other(struct trial *t, const struct other *other, struct err *err)
+{
+	struct step step = { .name = other->name, .kind = "" };
+	int rc = read_other(other, &step.in, err);
+
+	if (!rc)
+		rc = run_step(t, &step, err);
+	packet_clear(&step.in);
+	return rc;
+}
+
+static int run_packet(struct trial *t, const struct way_out *way, const char *kind,
+		      const char *flags, struct err *err)
+{
+	struct step step = { .name = way->name, .kind = kind, .way = way };
+	char text[TEXT_MAX];
+	size_t at;
+	int rc;
+
+	snprintf(text, sizeof(text), "%s%s flags=%s", way->client, way->vip, flags);
+	rc = packet_from_text(text, &step.in, &at, err);
+	if (!rc)
+		rc = run_step(t, &step, err);
+	packet_clear(&step.in);
+	return rc;
+}
+
+/* A flow that is chosen twice was not remembered. */
+static int check_known(const struct trial *t, const struct way_out *way, struct err *err)
+{
+	size_t member = offsetof(struct vip_counters, new_flows) / sizeof(uint64_t);
+	const struct plan_vip *vip;
+	struct vip_spec spec;
+	char text[VIP_SPEC_TEXT_MAX];
+	int rc;
+
+	snprintf(text, sizeof(text), "%s/tcp", way->vip);
+	rc = vip_spec_parse(text, &spec, err);
+	if (rc)
+		return rc;
+	vip = plan_find_vip(t->plan, &spec);
+	if (vip && trial_count(t, TRIAL_VIP, vip->id, member) == 1)
+		return 0;
+	return err_set(err, -EPROTO,
+		       "the BPF program failed its self-test: after %s of a known flow it has not remembered one flow; it is not attached",
+		       way->name);
+}
+
+static int run_flow(struct trial *t, const struct way_out *way, struct err *err)
+{
+	int rc = run_packet(t, way, " that opens a flow", "S", err);
+
+	if (!rc)
+		rc = run_packet(t, way, " of a known flow", "A", err);
+	return rc ? rc : check_known(t, way, err);
 }
 
 static int open_trial(enum flow_form form, struct trial *t, struct err *err)
@@ -169,8 +247,10 @@ static int run(enum flow_form form, struct err *err)
 	int rc = open_trial(form, &t, err);
 	size_t i;
 
-	for (i = 0; i < sizeof(steps) / sizeof(*steps) && !rc; i++)
-		rc = run_step(&t, &steps[i], err);
+	for (i = 0; i < sizeof(ways_out) / sizeof(*ways_out) && !rc; i++)
+		rc = run_flow(&t, &ways_out[i], err);
+	for (i = 0; i < sizeof(others) / sizeof(*others) && !rc; i++)
+		rc = run_other(&t, &others[i], err);
 	if (rc && rc != -EPROTO)
 		err_prefix(err, "cannot self-test the BPF program, which is not attached");
 	return rc;

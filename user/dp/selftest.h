@@ -4,8 +4,8 @@
 
 /*
  * Does the program forward on this kernel? A second copy of it is loaded on maps of
- * its own, with a VIP of each family in them, and is given packets by BPF_PROG_RUN:
- * see trial.h. Maps and counters of the one that balances are not touched.
+ * its own, with a VIP for each encapsulation in them, and is given packets by
+ * BPF_PROG_RUN: see trial.h. Maps and counters of the one that balances are not touched.
  */
 
 #include "abi.h"
